@@ -145,8 +145,7 @@ static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
 	if (executor->frozen)
-		stopped_noted(executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->pid,
-					  executor->hostile);
+		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
 	/* what can't be stopped has not ended */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;

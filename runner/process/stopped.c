@@ -3,17 +3,12 @@
  *		Are the processes that should be stopped really stopped?
  *
  * Filters close every known way in which a process could have itself resumed. This file is for ways
- * that are not known: before a block's clock starts, no process that should be stopped may be
- * running, or have used CPU time since it was stopped. Honest code must never be accused, so each
- * finding is looked at again:
+ * that are not known: before a block's clock starts, no thread of a process that should be stopped
+ * may be running. Honest code must never be accused, so each finding is looked at again:
  *
  * - A process that is being killed runs for its end.
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
  *   the supervisor gets the signal too, and the other side's processes run as well.
- * - A stopped process is charged some microseconds for leaving its core, or a time slice where the
- *   host of a virtual machine takes the core away in that moment. So CPU time counts only where a
- *   thread got a core again since then, or the kernel doesn't say, and when it comes up several
- *   times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -24,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -32,9 +26,7 @@
 #include "process/stopped.h"
 
 #define MAX_STOPPED		64
-/* of CPU time, while stopped, that is more than leaving a core takes */
-#define WORK_SECONDS	200e-6
-#define TIMES			3		/* looks that must find it, for the process to be guilty */
+#define TIMES			3		/* looks that must find a process that stops itself again */
 #define WITHIN			64		/* looks, among which these are */
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
@@ -47,12 +39,7 @@ typedef struct Stopped
 	pid_t		pid;
 	bool		hostile;
 	bool		should;			/* be stopped now */
-	bool		clocked;
-	clockid_t	clock;
-	double		cpu;			/* seconds it had used when it was stopped */
-	int			schedstat_fd;
-	uint64_t	turns;			/* how often each thread had got a core by then; 0: not known */
-	int			times;			/* that it had used more, in this many looks */
+	int			times;			/* that it was found running, in this many looks */
 	int			looks;
 } Stopped;
 
@@ -83,44 +70,37 @@ typedef struct Threads
 	bool		stopped;		/* one is */
 } Threads;
 
-/* of the process's next thread, the file of that name; -1: there is none, or it is gone */
+/* the state file of the process's next thread; -1: there is none (`more` is false), or it is gone */
 static int
-next_thread(DIR *tasks, const char *name, pid_t *thread)
+next_thread(DIR *tasks, bool *more)
 {
 	struct dirent *entry;
 	char		file[288];
 
-	*thread = 0;
 	do
 		entry = readdir(tasks);
 	while (entry && entry->d_name[0] == '.');
+	*more = entry != NULL;
 	if (!entry)
 		return -1;
-	*thread = (pid_t) strtol(entry->d_name, NULL, 10);
-	snprintf(file, sizeof(file), "%s/%s", entry->d_name, name);
+	snprintf(file, sizeof(file), "%s/stat", entry->d_name);
 	return openat(dirfd(tasks), file, O_RDONLY | O_CLOEXEC);
-}
-
-static DIR *
-threads_of(pid_t pid)
-{
-	char		path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	return opendir(path);
 }
 
 static Threads
 look_at_threads(pid_t pid)
 {
 	Threads		found = {false, false, false};
-	DIR		   *tasks = threads_of(pid);
-	pid_t		thread;
+	char		path[64];
+	DIR		   *tasks;
+	bool		more;
 	int			fd;
 
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+	tasks = opendir(path);
 	if (!tasks)
 		return found;
-	while (!found.awake && (fd = next_thread(tasks, "stat", &thread), thread != 0))
+	while (!found.awake && (fd = next_thread(tasks, &more), more))
 	{
 		ProcessState state;
 
@@ -151,88 +131,8 @@ find(int pidfd)
 	return NULL;
 }
 
-/* 0 where the kernel does not say */
-static double
-used(const Stopped *s)
-{
-	struct timespec t;
-
-	return s->clocked && clock_gettime(s->clock, &t) == 0 ? (double) t.tv_sec + (double) t.tv_nsec
-		* 1e-9 : 0;
-}
-
-/* the last step of splitmix64 */
-static uint64_t
-mixed(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
-/*
- * A number that tells which threads a process has, and how often each got a core; 0: not known. A
- * sum of the latter would not do, because a thread that ends takes its part away.
- */
-static uint64_t
-turns(const Stopped *s)
-{
-	uint64_t	all_threads = 0;
-	bool		known = true;
-	ProcTurns	of;
-	DIR		   *tasks;
-	pid_t		thread;
-	int			fd;
-
-	if (stopped_look(s->stat_fd).threads == 1)
-		return proc_turns(s->schedstat_fd, &of) ? of.times : 0;
-	tasks = threads_of(s->pid);
-	if (!tasks)
-		return 0;
-	while (known && (fd = next_thread(tasks, "schedstat", &thread), thread != 0))
-	{
-		known = fd >= 0 && proc_turns(fd, &of) && of.times > 0;
-		if (fd >= 0)
-			close(fd);
-		if (known)
-			all_threads += mixed((uint64_t) thread << 40 ^ of.times);
-	}
-	closedir(tasks);
-	return known ? all_threads | 1 : 0;
-}
-
-/*
- * A process is seen to be stopped before it has left its core, and uses time until it has; where
- * others' machines share the host, that core may be taken away just then, for milliseconds. Once
- * the clock stands still it has left. Turns are read before, so that one which begins meanwhile is
- * none that it had.
- */
-static void
-note_use(Stopped *s)
-{
-	double		deadline = clock_now() + PATIENCE;
-	double		before;
-
-	s->turns = turns(s);
-	s->cpu = used(s);
-	do
-	{
-		before = s->cpu;
-		s->cpu = used(s);
-	} while (s->cpu != before && clock_now() < deadline);
-	if (s->cpu != before)
-		s->turns = 0;
-}
-
-/* whether it has used CPU time since it was stopped, other than for leaving its core */
-static bool
-has_worked(const Stopped *s)
-{
-	return used(s) - s->cpu > WORK_SECONDS && (s->turns == 0 || turns(s) != s->turns);
-}
-
 void
-stopped_noted(int pidfd, int stat_fd, int schedstat_fd, pid_t pid, bool hostile)
+stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 {
 	Stopped    *s = find(pidfd);
 
@@ -241,13 +141,10 @@ stopped_noted(int pidfd, int stat_fd, int schedstat_fd, pid_t pid, bool hostile)
 		s = find(0);
 		if (!s)
 			return;
-		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.schedstat_fd = schedstat_fd,
-			.pid = pid};
-		s->clocked = clock_getcpuclockid(pid, &s->clock) == 0;
+		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid};
 	}
 	s->hostile = hostile;
 	s->should = true;
-	note_use(s);
 }
 
 void
@@ -273,7 +170,8 @@ is_suspect(const Stopped *s)
 {
 	ProcessState state = stopped_look(s->stat_fd);
 
-	return state.letter != 0 && (!state.still || has_worked(s));
+	return state.letter != 0
+		&& (!state.still || (state.threads > 1 && look_at_threads(s->pid).moving));
 }
 
 static bool
@@ -317,7 +215,6 @@ stop(Stopped *s)
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
 	while (look_at_threads(s->pid).awake && clock_now() < deadline)
 		sched_yield();
-	note_use(s);
 }
 
 StoppedVerdict

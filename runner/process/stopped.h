@@ -25,9 +25,9 @@ extern bool stopped_threads(pid_t pid);
 
 /*
  * Notes that a process was seen to be stopped and should stay so; that it is resumed; that it is
- * ended. Its descriptor names it. The others are of its first thread's stat and schedstat.
+ * ended. Its descriptor names it. stat_fd: of its first thread's stat.
  */
-extern void stopped_noted(int pidfd, int stat_fd, int schedstat_fd, pid_t pid, bool hostile);
+extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
 extern void stopped_ended(int pidfd);
 
@@ -39,8 +39,8 @@ typedef enum StoppedVerdict
 } StoppedVerdict;
 
 /*
- * Whether processes that were noted, and not resumed, have been stopped all the time. Takes about
- * 10 us for each. If a process outside has resumed all of them, each is stopped again.
+ * Whether processes that were noted, and not resumed, are stopped. Takes about 10 us for each
+ * thread. If a process outside has resumed all of them, each is stopped again.
  */
 extern StoppedVerdict stopped_check(void);
 

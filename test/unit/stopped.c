@@ -14,7 +14,6 @@ typedef struct Child
 	pid_t		pid;
 	int			pidfd;
 	int			stat_fd;
-	int			schedstat_fd;
 } Child;
 
 static void
@@ -36,7 +35,7 @@ freeze(const Child *c, bool hostile)
 	kill(c->pid, SIGSTOP);
 	while (!is_still(c))
 		sched_yield();
-	stopped_noted(c->pidfd, c->stat_fd, c->schedstat_fd, c->pid, hostile);
+	stopped_noted(c->pidfd, c->stat_fd, c->pid, hostile);
 }
 
 static Child
@@ -51,8 +50,6 @@ begin(bool hostile)
 	c.pidfd = (int) syscall(SYS_pidfd_open, c.pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) c.pid);
 	c.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) c.pid);
-	c.schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	freeze(&c, hostile);
 	return c;
 }
@@ -65,7 +62,6 @@ end(const Child *c)
 	waitpid(c->pid, NULL, 0);
 	close(c->pidfd);
 	close(c->stat_fd);
-	close(c->schedstat_fd);
 }
 
 /* another process, which resumes a child and this one whenever it has found the child stopped */
@@ -85,41 +81,6 @@ start_waking(const Child *c, int times)
 		kill(parent, SIGCONT);
 	}
 	_exit(0);
-}
-
-/*
- * A host that takes a core away from a process which is leaving it charges it for that, and what
- * resumes and stops it again between two looks has given it a core.
- */
-static void
-check_use(void)
-{
-	Child		c = begin(true);
-	Stopped    *s = find(c.pidfd);
-	int			accused = s->times = s->looks = 0;
-
-	for (int i = 0; i < 3 * TIMES; i++)
-	{
-		s->cpu -= 0.01;
-		accused += stopped_check() != STOPPED_ALL;
-	}
-	check(accused == 0 || s->turns == 0,
-		  "time for leaving a core accuses nobody, however often, where the kernel counts turns");
-	accused = 0;
-	for (int i = 0; i < TIMES; i++)
-	{
-		double		before = used(s);
-
-		kill(c.pid, SIGCONT);
-		while (used(s) < before + 0.01)
-			sched_yield();
-		kill(c.pid, SIGSTOP);
-		while (!is_still(&c))
-			sched_yield();
-		accused += stopped_check() == STOPPED_NOT_CANDIDATE;
-	}
-	check(accused == 1, "but work between two looks does, when it comes up several times");
-	end(&c);
 }
 
 int
@@ -159,6 +120,5 @@ main(void)
 	check(stopped_check() == STOPPED_NOT_CANDIDATE, "which leaves no excuse for later");
 	end(&candidate);
 	end(&reference);
-	check_use();
 	return done();
 }
