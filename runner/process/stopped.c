@@ -70,7 +70,7 @@ typedef struct Threads
 	bool		stopped;		/* one is */
 } Threads;
 
-/* the state file of the process's next thread; -1: there is none (`more` is false), or it is gone */
+/* the state file of the process's next thread; -1: there is no `more`, or it is gone */
 static int
 next_thread(DIR *tasks, bool *more)
 {
