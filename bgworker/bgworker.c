@@ -1,7 +1,6 @@
 /*
  * bgworker.c
- *		The library's entry: settings and hints in every process, all else only where the server
- *		preloads it.
+ *		The library's entry: settings in every process, all else only where the server preloads it.
  */
 #include "postgres.h"
 
@@ -20,11 +19,9 @@ void
 _PG_init(void)
 {
 	cudal1_settings_define();
-	cudal1_errors_install();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 	cudal1_shared_init();
-	cudal1_hooks_install();
 
 	/* during pg_upgrade nothing may be measured, and no worker may write */
 	if (IsBinaryUpgrade)

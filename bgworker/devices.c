@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "devices.h"
 #include "entry.h"
@@ -53,6 +54,8 @@ static char *lines[MAX_DEVICES];
 static int	nlines = 0;
 static int64 refresh_at = 0;
 static char problem[CUDAL1_NOTE_SIZE];
+static char failure[CUDAL1_NOTE_SIZE];	/* of the last claims; empty: they succeed */
+static char failing_since[64];
 
 static void
 note_problem(const char *text)
@@ -74,6 +77,28 @@ const char *
 cudal1_devices_problem(void)
 {
 	return problem[0] != '\0' ? problem : NULL;
+}
+
+const char *
+cudal1_devices_failure(void)
+{
+	return failure[0] != '\0' ? failure : NULL;
+}
+
+const char *
+cudal1_devices_failing_since(void)
+{
+	return failing_since;
+}
+
+static void
+note_claim(bool good)
+{
+	const char *words = cudal1_entry_problem();
+
+	if (!good && failure[0] == '\0')
+		strlcpy(failing_since, timestamptz_to_str(GetCurrentTimestamp()), sizeof(failing_since));
+	strlcpy(failure, good ? "" : words != NULL ? words : "no reason given", sizeof(failure));
 }
 
 void
@@ -112,7 +137,7 @@ cudal1_devices_drop(void)
 	cudal1_devices_stop();
 	forget_devices();
 	search_wanted = false;
-	problem[0] = '\0';
+	problem[0] = failure[0] = '\0';
 }
 
 /* ---- search ---- */
@@ -272,6 +297,7 @@ claim_for(Device *device, const char *worker)
 
 	if (outcome == CUDAL1_CALL_GONE)
 		return CUDAL1_CALL_GONE;
+	note_claim(good);
 	device->empty = good && claim.job_id == 0;
 	if (good && !device->empty)
 	{

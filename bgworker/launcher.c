@@ -34,7 +34,7 @@
 #include "shared.h"
 #include "start.h"
 
-#define NAP_MS 10000			/* how long the launcher sleeps when nothing wakes it */
+#define NAP_MS 5000			/* how long the launcher sleeps when nothing wakes it */
 
 /*
  * With this exit status the postmaster starts the launcher again.  After 0 it would not, and after
@@ -96,6 +96,27 @@ look_up_databases(Cudal1Listed *listed, int nlisted)
 	pgstat_report_stat(true);
 }
 
+/* once for each list that names databases that are not there */
+static void
+warn_of_missing(const Cudal1Listed *listed, int nlisted)
+{
+	static char *warned = NULL;
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < nlisted; i++)
+		if (!OidIsValid(listed[i].database))
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", listed[i].name);
+	if (names.len > 0 && (warned == NULL || strcmp(warned, names.data) != 0))
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_DATABASE),
+				 errmsg("cudal1.databases names what does not exist: %s", names.data),
+				 errhint("A worker starts as soon as a database has the name.")));
+	if (warned != NULL)
+		pfree(warned);
+	warned = MemoryContextStrdup(TopMemoryContext, names.data);
+}
+
 static bool
 start_worker(Oid database)
 {
@@ -125,6 +146,7 @@ start_missing(void)
 			strlcpy(listed[nlisted++].name, lfirst(cell), NAMEDATALEN);
 	}
 	look_up_databases(listed, nlisted);
+	warn_of_missing(listed, nlisted);
 	nstart = cudal1_launcher_reconcile(listed, nlisted, start, &next_ms);
 	for (int i = 0; i < nstart; i++)
 	{

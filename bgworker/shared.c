@@ -19,7 +19,6 @@
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/procarray.h"
 #include "storage/shmem.h"
 #include "utils/builtins.h"
 
@@ -35,7 +34,6 @@ PG_FUNCTION_INFO_V1(cudal1_preloaded);
 #define START_TIMEOUT_MS 30000
 /* a worker that ends after more than this time has not failed at its start */
 #define HEALTHY_MS 30000
-#define LEAVE_TIMEOUT_MS 5000	/* how long a session waits for the worker to leave its database */
 
 typedef struct Slot
 {
@@ -46,7 +44,6 @@ typedef struct Slot
 	int			pid;			/* 0: no worker */
 	int			procno;
 	bool		leave;			/* the worker must end */
-	int			holder;			/* backend that lets no worker start; 0: none */
 	int			failures;		/* failed starts in a row */
 	TimestampTz since;
 	TimestampTz launched_at;	/* 0: no start is under way */
@@ -69,7 +66,6 @@ static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 
 static int	my_slot = -1;
-static bool holding = false;
 
 static void
 shared_request(void)
@@ -155,15 +151,6 @@ set_launcher_latch(void)
 		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
 }
 
-/* caller holds the lock; a dead holder holds nothing */
-static bool
-is_held(Slot *slot)
-{
-	if (slot->holder != 0 && BackendPidGetProc(slot->holder) == NULL)
-		slot->holder = 0;
-	return slot->holder != 0;
-}
-
 /* ---- SQL ---- */
 
 /*
@@ -220,16 +207,6 @@ cudal1_launcher_attach(void)
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	shared->launcher_pid = MyProcPid;
 	shared->launcher_procno = cudal1_my_procno();
-	LWLockRelease(shared->lock);
-}
-
-void
-cudal1_launcher_wake(void)
-{
-	if (shared == NULL)
-		return;
-	LWLockAcquire(shared->lock, LW_SHARED);
-	set_launcher_latch();
 	LWLockRelease(shared->lock);
 }
 
@@ -354,7 +331,7 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 			retire_slot(slot, now);
 			continue;
 		}
-		if (slot->pid != 0 || !slot->wanted || is_held(slot) || !is_start_due(slot, now, next_ms))
+		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, next_ms))
 			continue;
 		slot->leave = false;
 		slot->launched_at = now;
@@ -417,7 +394,7 @@ slot_detach(int code, Datum arg)
 	LWLockRelease(shared->lock);
 }
 
-/* false if the database is not listed, is held by a session, or has a worker already */
+/* false if the database is not listed, or has a worker already */
 bool
 cudal1_slot_attach(Oid database)
 {
@@ -429,7 +406,7 @@ cudal1_slot_attach(Oid database)
 	slot = find_slot(database);
 	if (slot != NULL && slot->pid == 0)
 	{
-		if (!slot->listed || slot->leave || is_held(slot))
+		if (!slot->listed || slot->leave)
 			slot->launched_at = 0;
 		else
 		{
@@ -520,64 +497,6 @@ cudal1_shared_announce_agent(Oid database, TimestampTz until)
 	if (slot != NULL && slot->agents_idle_until < until)
 		slot->agents_idle_until = until;
 	LWLockRelease(shared->lock);
-}
-
-void
-cudal1_shared_hold(Oid database)
-{
-	TimestampTz began = GetCurrentTimestamp();
-	Slot	   *slot;
-
-	if (shared == NULL)
-		return;
-	for (bool first = true;; first = false)
-	{
-		int			pid = 0;
-
-		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-		slot = find_slot(database);
-		if (slot != NULL && (first || slot->holder == MyProcPid))
-		{
-			slot->holder = MyProcPid;
-			holding = true;
-			pid = slot->pid;
-			if (pid != 0)
-				ask_to_leave(slot);
-		}
-		LWLockRelease(shared->lock);
-
-		/* the worker frees its slot a moment before it leaves the process array (see below) */
-		if (pid == 0 && first)
-			return;
-		if (pid == 0)
-			break;
-		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), LEAVE_TIMEOUT_MS))
-			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 5,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
-	/* DROP DATABASE looks for connections in the process array */
-	for (int i = 0; i < 100 && CountDBBackends(database) > 0; i++)
-	{
-		pg_usleep(2000);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-void
-cudal1_shared_release_hold(void)
-{
-	if (!holding)
-		return;
-	holding = false;
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
-		if (shared->slots[i].holder == MyProcPid)
-			shared->slots[i].holder = 0;
-	LWLockRelease(shared->lock);
-	cudal1_launcher_wake();
 }
 
 /* ---- waiters ---- */

@@ -32,7 +32,6 @@ cudal1_backoff_ms(int failures)
 
 /* launcher */
 extern void cudal1_launcher_attach(void);
-extern void cudal1_launcher_wake(void);
 
 typedef struct Cudal1Listed
 {
@@ -59,13 +58,6 @@ extern void cudal1_shared_wake_worker(Oid database);
 extern void cudal1_shared_wake_waiters(void);
 extern bool cudal1_shared_agents_idle(Oid database);
 extern void cudal1_shared_announce_agent(Oid database, TimestampTz until);
-
-/*
- * Makes the database's worker end and waits for that; none starts until
- * cudal1_shared_release_hold(), or this backend's end.
- */
-extern void cudal1_shared_hold(Oid database);
-extern void cudal1_shared_release_hold(void);
 
 /*
  * Waiting for a verdict: prepare, then look, then sleep, and look again after each return.  A

@@ -182,7 +182,8 @@ cudal1_wait(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("cudal1_wait() needs transaction isolation level read committed"),
 				 errdetail("The snapshot of this transaction never shows a verdict."),
-				 errhint("Call it after COMMIT, outside of a transaction.")));
+				 errhint("Call it outside of a transaction, with default_transaction_isolation"
+						 " 'read committed'.")));
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();

@@ -15,11 +15,13 @@
 #include <signal.h>
 
 #include "access/xlog.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -34,6 +36,8 @@
 
 /* after wake-ups the worker checks that the extension is there, at most this often */
 #define EXTENSION_MS 200
+/* the worker looks this often whether a command waits for it to leave the database */
+#define WANTED_MS 1000
 /* how long children may take to end: at a shutdown, and while a session waits for the database */
 #define SHUTDOWN_MS 1000
 #define VACATE_MS 100
@@ -48,6 +52,7 @@ static bool look_wanted = false;
 static int64 look_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
+static int64 wanted_at = 0;
 
 /* the lock timeout arrives as SIGINT, too; between calls there is nothing to cancel */
 static void
@@ -98,6 +103,9 @@ note_state(void)
 		cudal1_slot_note("waiting for CREATE EXTENSION cudal1");
 	else if (cudal1_devices_count() == 0)
 		cudal1_slot_note("no device: %s", problem != NULL ? problem : "looking for devices");
+	else if (cudal1_devices_failure() != NULL)
+		cudal1_slot_note("claims fail since %s: %s", cudal1_devices_failing_since(),
+						 cudal1_devices_failure());
 	else if (cudal1_jobs_count() > 0)
 		cudal1_slot_note("measuring, jobs: %d, devices: %d", cudal1_jobs_count(),
 						 cudal1_devices_count());
@@ -185,11 +193,12 @@ next_ms(void)
 	long		next;
 
 	if (!ready)
-		return Max(1, extension_at - now);
+		return Max(1, Min(extension_at, wanted_at) - now);
 	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
 	next = Min(next, cudal1_generate_next_ms());
 	next = Min(next, expire_at - now);
 	next = Min(next, poll_at - now);
+	next = Min(next, wanted_at - now);
 	if (look_wanted)
 		next = Min(next, look_at - now);
 	return Max(1, next);
@@ -230,7 +239,7 @@ work(bool woken)
 			return;
 	}
 
-	/* a wake-up may come from DROP EXTENSION, and the calls of poll_all() are not always due */
+	/* the calls of poll_all() are not always due, and the extension may be gone */
 	look_wanted |= woken;
 	if (look_wanted && now >= look_at)
 	{
@@ -244,6 +253,28 @@ work(bool woken)
 	}
 	if (poll_all(woken) == CUDAL1_CALL_GONE)
 		lose_extension();
+}
+
+/*
+ * Whether a session waits for this database to be without connections.  The commands that need
+ * that (DROP, RENAME, SET TABLESPACE, a copy by TEMPLATE) hold a lock on it that no connection
+ * could be begun beside, and wait five seconds for those that are there.  The next worker waits for
+ * the lock in its start.
+ */
+static bool
+is_wanted(void)
+{
+	int64		now = cudal1_clock_ms();
+	LOCKTAG		tag;
+
+	if (now < wanted_at)
+		return false;
+	wanted_at = now + WANTED_MS;
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, RowExclusiveLock, true);
+	return false;
 }
 
 static void
@@ -284,7 +315,7 @@ cudal1_worker_main(Datum database)
 		CHECK_FOR_INTERRUPTS();
 		if (ShutdownRequestPending)
 			leave(false);
-		if (cudal1_slot_must_leave())
+		if (cudal1_slot_must_leave() || is_wanted())
 			leave(true);
 		MemoryContextSwitchTo(context);
 		if (ConfigReloadPending)

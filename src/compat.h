@@ -9,10 +9,8 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_database.h"
 #include "common/jsonapi.h"
 #include "storage/proc.h"
-#include "utils/acl.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
@@ -40,16 +38,6 @@ cudal1_wait_event(uint32 *registered, const char *name)
 	return *registered;
 #else
 	return PG_WAIT_EXTENSION;
-#endif
-}
-
-static inline bool
-cudal1_owns_database(Oid database, Oid role)
-{
-#if PG_VERSION_NUM >= 160000
-	return object_ownercheck(DatabaseRelationId, database, role);
-#else
-	return pg_database_ownercheck(database, role);
 #endif
 }
 
