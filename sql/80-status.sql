@@ -36,6 +36,11 @@ CREATE VIEW cudal1.queue AS
 						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
 				THEN format('no enabled device %s with language %s and %s core(s)', j.device,
 					j.language, j.cores)
+			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
+						AND j.language = ANY (d.languages) AND d.cores >= j.cores
+						AND d.last_seen > clock_timestamp() - '2 minutes'::interval)
+				THEN format('no device %s is served by a worker or an agent', j.device)
 		END AS waits_for
 	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id = j.task_id
 	WHERE j.state = 'queued'
@@ -125,7 +130,15 @@ BEGIN
 					'(max_worker_processes may be used up).';
 		ELSE
 			RETURN QUERY SELECT 'worker', format('process %s for %s', w.pid, cudal1.ago(w.since))
-				|| coalesce(', ' || nullif(w.note, ''), ''), NULL;
+					|| coalesce(', ' || nullif(w.note, ''), ''),
+				CASE WHEN w.note LIKE 'no device: %' AND w.note <> 'no device: looking for devices'
+						OR w.note LIKE 'idle, devices: %; %'
+					THEN 'Mend what it says (SHOW cudal1.measure_path, cudal1.devices, '
+						'cudal1.scratch_dir, cudal1.python); then SELECT pg_reload_conf(); '
+						'cudal1-measure --devices on this host shows what it finds.'
+					WHEN w.note LIKE 'claims fail %'
+					THEN 'Nothing is begun until that is mended; the server''s log has each error.'
+				END;
 		END IF;
 	ELSIF pg_is_in_recovery() THEN
 		NULL;	-- the launcher reads the list after promotion
@@ -134,7 +147,8 @@ BEGIN
 			format('ALTER SYSTEM SET cudal1.databases = %L; then SELECT pg_reload_conf();',
 				   (SELECT string_agg(quote_ident(n.name), ', ')
 					FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
-														  UNION SELECT here) AS n));
+								JOIN pg_database AS b ON b.datname = s.database
+							UNION SELECT here) AS n));
 	ELSE
 		RETURN QUERY SELECT 'database', here,
 			'Its worker starts once the library is preloaded and cudal1.databases names it '
@@ -144,6 +158,15 @@ BEGIN
 		RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
 			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
 	END IF;
+	RETURN QUERY SELECT 'isolation', s.setting,
+			format('cudal1_wait() needs read committed: ALTER DATABASE %I SET '
+				'default_transaction_isolation = ''read committed'';', here)
+		FROM current_setting('default_transaction_isolation') AS s (setting)
+		WHERE s.setting IN ('repeatable read', 'serializable');
+	RETURN QUERY SELECT 'strings', 'standard_conforming_strings is off',
+			format('Backslashes of codes and patterns are read otherwise: ALTER DATABASE %I SET '
+				'standard_conforming_strings = on;', here)
+		WHERE current_setting('standard_conforming_strings') = 'off';
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_server IS
@@ -172,11 +195,14 @@ BEGIN
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
 				   CASE WHEN NOT d.enabled THEN 'disabled'
 					WHEN d.running > 0 THEN 'measuring'
+							WHEN NOT cudal1.is_served(d.last_seen) THEN 'not served'
 							ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled
 					THEN format('Enable it with SELECT cudal1_enable_device(%L, true).',
 					d.device_key) END,
+				CASE WHEN d.enabled AND NOT cudal1.is_served(d.last_seen)
+					THEN 'The worker or agent that served it is gone, or finds it no more.' END,
 				CASE WHEN d.lost >= 5
 					 THEN format('The measurements of %s candidates in a row were lost here: %s.',
 								 d.lost, coalesce((SELECT rtrim(left(m.detail, 200), '.')

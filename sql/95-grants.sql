@@ -158,8 +158,8 @@ COMMENT ON FUNCTION cudal1.store IS
 
 CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
 	OUT requests bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-	SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	q			record := cudal1.quota_of(owner);
@@ -379,6 +379,11 @@ BEGIN
 	LOOP
 		EXECUTE format(verb, o.privilege, o.type, o.name, role);
 	END LOOP;
+	IF kind = 'operator' THEN
+		-- to pause and resume; pg_reload_conf() makes it hold
+		EXECUTE format(verb, 'ALTER SYSTEM', 'PARAMETER', '"cudal1.enabled"', role);
+		EXECUTE format(verb, 'EXECUTE', 'FUNCTION', 'pg_catalog.pg_reload_conf()', role);
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.change_privileges IS 'grants or revokes what a kind of role may do';
@@ -391,7 +396,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
 report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
 of detectors nor the bound that audits set. analyst: read everything.
-operator: everything a user can do, imports, evaluations and switches included. agent: claim jobs
+operator: everything a user can do, imports, evaluations and switches included, and ALTER SYSTEM SET
+cudal1.enabled with pg_reload_conf(). agent: claim jobs
 and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)

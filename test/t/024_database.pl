@@ -1,0 +1,90 @@
+# A database in which something is set up otherwise goes on, or cudal1_status() says what to do.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Workers;
+
+my $node = new_server('database', conf => "cudal1.idle_poll = 100ms");
+sub status { return scalar_of($node, "SELECT concat_ws(' -> ', value, hint) FROM cudal1_status() WHERE item = '$_[0]'"); }
+sub says
+{
+	my ($item, $words, $name) = @_;
+	wait_for($node, "SELECT bool_or(concat_ws(' -> ', value, hint) LIKE '$words') FROM cudal1_status() WHERE item = '$item'", 't', $name);
+	return;
+}
+
+# a publication of all tables: each has a key, so no claim is refused the rows that it deletes
+is(scalar_of($node, "SELECT string_agg(c.relname, ' ') FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+	WHERE n.nspname = 'cudal1' AND c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisprimary)"), '', 'each table has a key');
+$node->safe_psql('postgres', "SET client_min_messages = error; CREATE PUBLICATION everything FOR ALL TABLES");
+$node->safe_psql('postgres', "SELECT cudal1_open_pool('run 1')");
+my $id = submit($node, 'result 1.5');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a code is measured beside a publication of all tables');
+$node->safe_psql('postgres', "SELECT cudal1_submit('task', code, pool => 'run 1') FROM cudal1.candidate WHERE candidate_id = $id");
+$id = submit($node, 'result 1.6');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and another, after the first went to another pool');
+
+# a worker whose claims fail
+is(status('worker') =~ /->/, '', 'a worker that works has no hint');
+$node->safe_psql('postgres', "ALTER TABLE cudal1.turn RENAME TO gone");
+$id = submit($node, 'result 1.7');
+says('worker', '%claims fail since 20%: relation "cudal1.turn" does not exist%->%', 'claims that fail are told, with the error and since when');
+$node->safe_psql('postgres', "ALTER TABLE cudal1.gone RENAME TO turn");
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and go on once that is mended');
+wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'when nothing is told any more');
+
+# settings that are wrong
+for my $case ([ "cudal1.measure_path = '/opt/nope'", '%cannot run "/opt/nope"%-> Mend what it says%' ], [ "cudal1.devices = 'cuda:7'", '%no device of cudal1.devices was found%-> Mend what it says%' ])
+{
+	my $setting = $case->[0] =~ s/ .*//r;
+	my $before = scalar_of($node, "SHOW $setting");
+	$node->append_conf('postgresql.conf', $case->[0]);
+	$node->reload;
+	says('worker', $case->[1], "$case->[0] has a hint");
+	$node->append_conf('postgresql.conf', "$setting = '$before'");
+	$node->reload;
+	wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'which goes with it');
+}
+my $offset = -s $node->logfile;
+$node->append_conf('postgresql.conf', "cudal1.databases = 'postgers'");
+$node->reload;
+says('database', 'postgres is not listed%', 'a list of databases that was mistyped');
+like(status('database'), qr/-> ALTER SYSTEM SET cudal1\.databases = 'postgres';/, 'has a hint without the slip');
+like(PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset), qr/WARNING:  cudal1\.databases names what does not exist: "postgers"/, 'and a line in the log');
+$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres'");
+$node->reload;
+says('worker', 'process%', 'the right one a worker');
+
+# an operator pauses and resumes
+$node->safe_psql('postgres', "CREATE ROLE ops LOGIN; SELECT cudal1_grant('ops', 'operator')");
+is(($node->psql('postgres', "ALTER SYSTEM SET cudal1.enabled = off", extra_params => [ '-U', 'ops' ]))[0], 0, 'an operator pauses');
+is(($node->psql('postgres', "SELECT pg_reload_conf()", extra_params => [ '-U', 'ops' ]))[0], 0, 'at once');
+says('measuring', 'switched off%->%', 'which the status says');
+$node->safe_psql('postgres', "ALTER SYSTEM RESET cudal1.enabled; SELECT pg_reload_conf(), cudal1_revoke('ops', 'operator')");
+$node->safe_psql('postgres', "REASSIGN OWNED BY ops TO postgres; DROP ROLE ops");
+
+# defaults of sessions
+for my $case ([ 'default_transaction_isolation', 'serializable', 'isolation' ], [ 'standard_conforming_strings', 'off', 'strings' ])
+{
+	$node->safe_psql('postgres', "ALTER DATABASE postgres SET $case->[0] = '$case->[1]'");
+	like(status($case->[2]), qr/-> .*ALTER DATABASE postgres SET $case->[0]/, "$case->[0] $case->[1] has a hint");
+	$node->safe_psql('postgres', "ALTER DATABASE postgres RESET $case->[0]");
+}
+my ($ret, $out, $err) = $node->psql('postgres', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM cudal1_wait(ARRAY[$id])");
+like($err, qr/cudal1_wait\(\) needs transaction isolation level read committed.*default_transaction_isolation/s, 'waiting in a serializable transaction says what it needs');
+$node->safe_psql('postgres', "CREATE DATABASE strings");
+($ret, $out, $err) = $node->psql('strings', "SET standard_conforming_strings = off; SET client_min_messages = error; CREATE EXTENSION cudal1");
+like($err, qr/standard_conforming_strings must be on while cudal1 is installed/, 'CREATE EXTENSION without standard_conforming_strings names the setting');
+
+# a copy of the worker's own database, by a session in it
+($ret, $out, $err) = $node->psql('postgres', "CREATE DATABASE copy TEMPLATE postgres");
+is($ret, 0, 'the database of a worker can be copied from within') or diag($err);
+$id = submit($node, 'result 1.8');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and the worker comes back');
+
+no_children($node);
+$node->stop;
+done_testing();
