@@ -15,7 +15,7 @@ COMMENT ON FUNCTION cudal1.code_hash IS
 CREATE FUNCTION cudal1.salted_hash(kind text, body text)
 RETURNS bytea
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN sha256('\x0000'::bytea || convert_to(kind, 'UTF8') || '\x00'::bytea
+RETURN sha256(decode('0000', 'hex') || convert_to(kind, 'UTF8') || decode('00', 'hex')
 	|| convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
 'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has
@@ -147,18 +147,16 @@ RETURN cudal1.raise_if(
 COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
--- each is looked up, whatever the cached plan of a session was made for: OFFSET 0 keeps the look-up
--- from becoming a join
 CREATE FUNCTION cudal1.check_candidates(candidate_ids bigint[])
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-	SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	unknown	bigint;
 BEGIN
 	SELECT u.id INTO unknown FROM unnest(candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id OFFSET 0)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id)
 			LIMIT 1;
 	PERFORM cudal1.raise_if(FOUND, '42704', format('candidate %s does not exist', unknown),
 		'Ids come from cudal1_submit(); cudal1.candidate lists them.');
@@ -655,7 +653,6 @@ COMMENT ON FUNCTION cudal1.timed_reference IS
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
 	SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
 				WHEN coalesce(baseline_score.device IN ('cpu', 'cuda'), true)

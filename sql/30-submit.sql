@@ -4,9 +4,11 @@
  * keys; nothing else is locked. What inserts many rows inserts them in the order of these indexes,
  * so that two batches wait for each other in one direction only.
  *
- * enable_seqscan: plans that a session cached while there were few candidates, those of foreign
- * keys included, would read n candidates for each row of a batch of n, until statistics are
- * gathered anew. jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler.
+ * Plans that a session cached while the tables were small would scan them when they are large.
+ * Most functions make theirs anew (plan_cache_mode = force_custom_plan). For submissions, claims,
+ * results and cancellations that would take half as long as the rest. So these switch
+ * enable_seqscan off, and jit with it: a disabled path adds 1e10 to the cost, which would start the
+ * JIT compiler.
  */
 
 CREATE FUNCTION cudal1.take_method(method text, owner text)
@@ -641,8 +643,7 @@ Further arguments as in cudal1_submit()';
 CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint,
 	batch cudal1.batch_row[])
 RETURNS cudal1.batch_row[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-	SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH row AS (
 		SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
@@ -715,7 +716,6 @@ COMMENT ON FUNCTION cudal1.judge_rows IS 'the rows of a batch, and what is wrong
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	r			record;

@@ -36,8 +36,6 @@ COMMENT ON FUNCTION cudal1.decides IS
 'whether a candidate''s verdict waits for a job; a verification of a score that replaces another is
 no concern of the role that proposed the code';
 
--- enable_seqscan: plans that a session cached while the queue was short would read all of a long
--- queue for each candidate.
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

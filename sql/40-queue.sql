@@ -113,7 +113,7 @@ COMMENT ON FUNCTION cudal1.is_claimed IS
 
 CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
 RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT greatest(max(p.window_seconds - extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
 		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
@@ -463,6 +463,7 @@ attempts ends. The caller holds its lock';
 CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();

@@ -106,7 +106,6 @@ becomes a row: a malformed one has the outcome lost, with what is wrong as detai
 CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 AS $$
 	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
 	DELETE FROM cudal1.job AS x
@@ -142,13 +141,10 @@ COMMENT ON FUNCTION cudal1.accept_score IS
 'makes a candidate successful with the reward of a score; the caller holds the locks of candidate
 and task';
 
--- enable_seqscan here and below: plans that a session made while there were few candidates and
--- jobs, and keeps
 CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
 	detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
@@ -172,7 +168,6 @@ NULL); the caller holds the candidate''s lock';
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	c		cudal1.candidate;
@@ -404,6 +399,7 @@ COMMENT ON FUNCTION cudal1.conclude_verification IS 'accepts the lower of two sc
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -440,7 +440,6 @@ reference is good, bad, or was not checked. The caller holds the candidate''s lo
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	j		cudal1.job;

@@ -49,7 +49,7 @@ CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text 
 	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+	SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -329,7 +329,7 @@ CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup f
 	device text)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+	SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -384,7 +384,7 @@ the task''s options name, else train; NULL where the prompt is of no group';
 CREATE FUNCTION cudal1.budget_room(c cudal1.campaign)
 RETURNS float8
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	max_tokens	constant float8 := (c.options ->> 'max_tokens')::float8;
@@ -505,7 +505,7 @@ COMMENT ON FUNCTION cudal1.lane_due IS
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
 RETURNS int
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	o			constant jsonb := c.options;
@@ -611,7 +611,7 @@ are several';
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	c		cudal1.campaign;
