@@ -297,6 +297,22 @@ $$;
 COMMENT ON FUNCTION cudal1.check_argument IS
 'an argument of a signature with its defaults filled in; error 22023 where it is malformed';
 
+CREATE FUNCTION cudal1.shape_elements(shape jsonb)
+RETURNS numeric
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	n		numeric := 1;
+	d		text;
+BEGIN
+	FOR d IN SELECT jsonb_array_elements_text(shape) LOOP
+		n := n * d::numeric;
+	END LOOP;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array of that shape';
+
 CREATE FUNCTION cudal1.check_signature(signature jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

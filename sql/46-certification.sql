@@ -2,8 +2,7 @@
  * Certification: does a task tell work from the lack of it?
  *
  * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies
- * an input, answers with the mean or with the output for other inputs, looks at half of its inputs,
- * or computes in lower precision. Where one passes, any candidate can, and the task's rewards mean
+ * an input, or answers with the output for the first inputs. Where one passes, any candidate can, and the task's rewards mean
  * nothing. Null candidates are written here from the task's signature or around its reference, run
  * at the lowest priority with a profile that checks and hardly times, and are candidates like
  * others, but that nobody proposed them: their purpose keeps them out of buckets and reports, and
@@ -18,153 +17,14 @@
 
 CREATE TABLE cudal1.null_candidate (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
-	name				text NOT NULL CHECK (name IN ('reference', 'zeros', 'input_copy', 'mean',
-		'other_inputs', 'half_work', 'lower_precision')),
+	name				text NOT NULL
+		CHECK (name IN ('reference', 'zeros', 'input_copy', 'other_inputs')),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
 	PRIMARY KEY (task_id, name)
 );
 COMMENT ON TABLE cudal1.null_candidate IS
 'candidates that are made from a task itself: those that do not do its work, of which one that is
 successful makes the task weak, and its reference, whose failure makes the reference bad';
-
-CREATE FUNCTION cudal1.shape_elements(shape jsonb)
-RETURNS numeric
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	n		numeric := 1;
-	d		text;
-BEGIN
-	FOR d IN SELECT jsonb_array_elements_text(shape) LOOP
-		n := n * d::numeric;
-	END LOOP;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array of that shape';
-
-CREATE FUNCTION cudal1.null_opening(cuda boolean)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN cuda THEN E'#include <cuda_runtime.h>\n'
-		|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, '
-			'cudaMemcpyDeviceToDevice, 0)\n'
-		|| E'#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)\n'
-		|| E'static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; '
-			'}\n'
-		|| E'struct cudal1_any { void *p; template <typename T> operator T *() const { return '
-			'(T *) p; } };\n'
-		|| E'template <typename T> __global__ void cudal1_average(T *v, unsigned long '
-			'n)\n{\n\tdouble sum = 0;\n'
-		|| E'\tfor (unsigned long i = 0; i < n; i++)\n\t\tsum += v[i];\n\tfor (unsigned long i '
-			'= 0; i < n; i++)\n\t\tv[i] = (T) (sum / n);\n}\n'
-		|| E'template <typename T> __global__ void cudal1_keep(T *v, unsigned long n, T '
-			'mask)\n{\n'
-		|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif '
-			'(i < n)\n\t\tv[i] &= mask;\n}\n'
-		|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type '
-			'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n'
-	ELSE E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
-		|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) '
-			'__builtin_malloc(n)\n'
-		|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type '
-			'mask) '
-		|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n'
-		END
-	|| E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned '
-	'int)\n'
-	|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
-COMMENT ON FUNCTION cudal1.null_opening IS
-'what null candidates in C or CUDA begin with: how they copy, clear, allocate and mask';
-
-CREATE FUNCTION cudal1.null_parts(signature jsonb, place int, cuda boolean, OUT parameter text,
-	OUT given text, OUT halved text, OUT zeros text, OUT copies text, OUT means text,
-	OUT buffers text, OUT keep text, OUT recall text, OUT halves text, OUT rounds text,
-	OUT rounds_out text, OUT is_out boolean, OUT copied boolean)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	widths		constant jsonb :=
-		'{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, '
-		'"uint8": 1, "bool": 1}';
-	types		constant jsonb :=
-		'{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": '
-		'"unsigned char"}';
-	-- the bits of a number that are kept: several times fewer than its tolerance needs
-	masks		constant jsonb :=
-		'{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", '
-		'"bfloat16": "0xFFF0U"}';
-	arg			constant jsonb := signature -> 'args' -> (place - 1);
-	dtype		constant text := arg ->> 'dtype';
-	role		constant text := arg ->> 'role';
-	id			constant text := 'cudal1_a' || place;
-	copy		constant text := CASE role WHEN 'in' THEN id || '_copy' ELSE id END;
-	elements	constant numeric := cudal1.shape_elements(arg -> 'shape');
-	bytes		constant numeric := elements * (widths ->> dtype)::numeric;
-	half		constant numeric := div(bytes, 2);
-	mask		constant text := masks ->> dtype;
-	masker		constant text := 'cudal1_mask' || 8 * (widths ->> dtype)::int;
-BEGIN
-	is_out := role IN ('out', 'inout');
-	parameter := CASE role WHEN 'scalar' THEN coalesce(types ->> dtype,
-			CASE WHEN cuda THEN 'bool' ELSE '_Bool' END) || ' '
-		WHEN 'in' THEN 'const void *' ELSE 'void *' END || id;
-	IF role = 'scalar' THEN
-		given := id;
-		halved := id;
-		RETURN;
-	END IF;
-	given := CASE WHEN cuda THEN format('cudal1_any{(void *) %s}', id) ELSE id END;
-	halved := format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '(void *) %s' END, copy);
-	IF role <> 'out' THEN
-		-- an inout argument that is left as it is answers with its input
-		halves := format(E'\tCUDAL1_ZERO(%s + %s, %s);\n',
-			CASE role WHEN 'in' THEN copy ELSE '(char *) ' || id END, half, bytes - half);
-		rounds := CASE WHEN mask IS NOT NULL THEN format(E'\t%s(%s, %s, %s);\n', masker,
-			CASE role WHEN 'in' THEN copy ELSE '(char *) ' || id END, elements, mask) END;
-	END IF;
-	IF role = 'in' THEN
-		buffers := format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n'
-			|| E'\t\t%1$s_copy = (char *) CUDAL1_MEMORY(%2$s);\n'
-			|| E'\tCUDAL1_COPY(%1$s_copy, %1$s, %2$s);\n', id, bytes);
-		RETURN;
-	END IF;
-	zeros := format(E'\tCUDAL1_ZERO(%s, %s);\n', id, bytes);
-	keep := format(E'\tstatic char *%1$s_first;\n', id);
-	recall := format(E'\tif (cudal1_known)\n\t\tCUDAL1_COPY(%1$s, %1$s_first, %2$s);\n'
-		|| E'\telse\n\t{\n'
-		|| E'\t\t%1$s_first = (char *) CUDAL1_MEMORY(%2$s);\n\t\tCUDAL1_COPY(%1$s_first, '
-			'%1$s, %2$s);\n\t}\n', id, bytes);
-	means := CASE WHEN types ? dtype THEN format(CASE WHEN cuda
-			THEN E'\tcudal1_average<<<1, 1>>>((%3$s *) %1$s, %2$s);\n'
-			ELSE E'\t{\n\t\t%3$s *v = (%3$s *) %1$s;\n\t\tdouble sum = 0;\n\t\tfor '
-				'(unsigned long i = 0; i < %2$s; i++)\n\t\t\tsum += v[i];\n'
-				|| E'\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tv[i] = (%3$s) '
-					'(sum / %2$s);\n\t}\n' END,
-		id, elements, types ->> dtype) END;
-	rounds_out := CASE WHEN mask IS NOT NULL
-		THEN format(E'\t%s((char *) %s, %s, %s);\n', masker, id, elements, mask) END;
-	copied := role = 'inout';
-	IF role = 'out' THEN
-		SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += '
-			'%2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : '
-			'%2$s);\n',
-				bytes, s.size, id, 'cudal1_a' || s.ordinality) INTO copies
-			FROM (SELECT a.ordinality,
-					cudal1.shape_elements(a.value -> 'shape') * (widths ->> dtype)::numeric AS size
-					FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a
-					WHERE a.value ->> 'role' IN ('in', 'inout')
-						AND a.value ->> 'dtype' = dtype) AS s
-			ORDER BY s.size = bytes DESC, s.size DESC, s.ordinality LIMIT 1;
-		copied := copies IS NOT NULL;
-		copies := coalesce(copies, zeros);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.null_parts IS
-'what one argument of an entry adds to the null candidates; NULL: nothing. given, halved: as it is
-given on to the reference, and with a copy of an input in its place; is_out: it is written;
-copied: an input is copied to it';
 
 CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -173,57 +33,70 @@ AS $$
 DECLARE
 	cuda		constant boolean := t.language = 'cuda';
 	entry		constant text := t.signature ->> 'entry';
-	opening		constant text := cudal1.null_opening(cuda);
-	-- the reference under another name
-	original	constant text := format(E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n',
-		entry, t.reference);
-	s			record;
+	types		constant jsonb := '{"float64": "double", "float32": "float", "int64": "long long", '
+		'"int32": "int", "uint8": "unsigned char"}';
+	opening		constant text := CASE WHEN cuda THEN '#include <cuda_runtime.h>
+#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, 0)
+#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)
+static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; }
+struct cudal1_any { void *p; template <typename T> operator T *() const { return (T *) p; } };
+' ELSE '#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)
+#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)
+#define CUDAL1_MEMORY(n) __builtin_malloc(n)
+' END;
+	parts		record;
 BEGIN
-	SELECT string_agg(p.parameter, ', ' ORDER BY n) AS parameters,
-			string_agg(p.given, ', ' ORDER BY n) AS given,
-			string_agg(p.halved, ', ' ORDER BY n) AS halved,
-			coalesce(string_agg(p.zeros, '' ORDER BY n), '') AS zeros,
-			coalesce(string_agg(p.copies, '' ORDER BY n), '') AS copies,
-			coalesce(string_agg(p.means, '' ORDER BY n), '') AS means,
-			coalesce(string_agg(p.buffers, '' ORDER BY n), '') AS buffers,
-			coalesce(string_agg(p.keep, '' ORDER BY n), '') AS keep,
-			coalesce(string_agg(p.recall, '' ORDER BY n), '') AS recall,
-			coalesce(string_agg(p.halves, '' ORDER BY n), '') AS halves,
-			coalesce(string_agg(p.rounds, '' ORDER BY n), '') AS rounds,
-			coalesce(string_agg(p.rounds_out, '' ORDER BY n), '') AS rounds_out,
-			coalesce(bool_or(p.copied), false) AS can_copy,
-			coalesce(bool_and(p.means IS NOT NULL) FILTER (WHERE p.is_out), true) AS can_average
-		INTO s
-		FROM generate_series(1, jsonb_array_length(t.signature -> 'args')) AS n,
-			LATERAL cudal1.null_parts(t.signature, n, cuda) AS p;
-
+	WITH arg AS (
+		SELECT a.ordinality AS n, 'cudal1_a' || a.ordinality AS id, a.value ->> 'role' AS role,
+				a.value ->> 'dtype' AS dtype, cudal1.shape_elements(a.value -> 'shape')
+					* (SELECT f.width FROM cudal1.dtype_facts(a.value ->> 'dtype') AS f) AS bytes
+			FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a),
+	copied AS (
+		-- to each output the input of its type that is as large, or else the largest, repeated; an
+		-- inout argument that is left as it is answers with its input
+		SELECT DISTINCT ON (o.n) o.n, format(E'\tfor (unsigned long i = 0; i < %1$s; i += %2$s)\n'
+				'\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : %2$s);\n',
+				o.bytes, i.bytes, o.id, i.id) AS code
+			FROM arg AS o JOIN arg AS i ON i.dtype = o.dtype AND i.role IN ('in', 'inout')
+			WHERE o.role = 'out' AND i.bytes > 0
+			ORDER BY o.n, i.bytes = o.bytes DESC, i.bytes DESC, i.n)
+	SELECT string_agg(CASE a.role WHEN 'scalar' THEN coalesce(types ->> a.dtype,
+				CASE WHEN cuda THEN 'bool' ELSE '_Bool' END) || ' '
+				WHEN 'in' THEN 'const void *' ELSE 'void *' END || a.id, ', ' ORDER BY a.n)
+				AS parameters,
+			string_agg(CASE WHEN cuda AND a.role <> 'scalar'
+				THEN format('cudal1_any{(void *) %s}', a.id) ELSE a.id END, ', ' ORDER BY a.n)
+				AS given,
+			string_agg(format(E'\tCUDAL1_ZERO(%s, %s);\n', a.id, a.bytes), '' ORDER BY a.n)
+				FILTER (WHERE a.role IN ('out', 'inout')) AS zeros,
+			string_agg(coalesce(c.code, format(E'\tCUDAL1_ZERO(%s, %s);\n', a.id, a.bytes)), ''
+				ORDER BY a.n) FILTER (WHERE a.role = 'out') AS copies,
+			bool_or(c.code IS NOT NULL OR a.role = 'inout') AS can_copy,
+			string_agg(format(E'\tstatic void *%1$s_first;\n\tif (cudal1_known)\n'
+				'\t\tCUDAL1_COPY(%1$s, %1$s_first, %2$s);\n\telse\n'
+				'\t\tCUDAL1_COPY(%1$s_first = CUDAL1_MEMORY(%2$s), %1$s, %2$s);\n', a.id, a.bytes),
+				'' ORDER BY a.n) FILTER (WHERE a.role IN ('out', 'inout')) AS recalls
+		INTO parts FROM arg AS a LEFT JOIN copied AS c ON c.n = a.n;
 	RETURN QUERY
-		SELECT v.name,
-			format(E'/* null candidate: %s */\n%s%s%svoid\n%s(%s)\n{\n%s}\n', v.about,
-			CASE WHEN v.calls THEN original ELSE '' END, opening,
-				CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry, s.parameters, v.body)
+		SELECT v.name, format(E'/* null candidate: %s */\n%s%svoid\n%s(%s)\n{\n%s}\n', v.about,
+				-- the reference under another name
+				CASE v.name WHEN 'other_inputs' THEN format(
+					E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n', entry, t.reference)
+					ELSE '' END || opening, CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry,
+				parts.parameters, v.body)
 			FROM (VALUES
-				('zeros', 'zeros', true, false, s.zeros),
-				('input_copy', 'a copy of an input', s.can_copy, false, s.copies),
-				('mean', 'the mean of the output everywhere', s.can_average, true,
-					format(E'\tcudal1_reference(%s);\n%s', s.given, s.means)),
-				('other_inputs', 'the output for the first inputs, whatever the inputs are', true,
-					true,
-					s.keep || format(E'\tstatic int cudal1_known;\n\tif '
-						'(!cudal1_known)\n\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n',
-					s.given, s.recall)),
-				('half_work', 'the work on half of each input', s.halves <> '', true,
-					s.buffers || s.halves || format(E'\tcudal1_reference(%s);\n', s.halved)),
-				('lower_precision', 'fewer digits than the tolerance asks for',
-					s.rounds_out <> '', true,
-					s.buffers || s.rounds || format(E'\tcudal1_reference(%s);\n', s.halved)
-						|| s.rounds_out)) AS v (name, about, applies, calls, body)
-			WHERE v.applies;
+				('zeros', 'zeros', parts.zeros),
+				('input_copy', 'a copy of an input',
+					CASE WHEN parts.can_copy THEN coalesce(parts.copies, '') END),
+				('other_inputs', 'the output for the first inputs, whatever the inputs are',
+					format(E'\tstatic int cudal1_known;\n\tif (!cudal1_known)\n'
+						'\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n',
+						parts.given, parts.recalls))) AS v (name, about, body)
+			WHERE v.body IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_signature IS
-'the null candidates of a c or cuda task; one that does not apply (no input of an output''s type, no
-floating point output) is left out';
+'the null candidates of a c or cuda task; without an input of an output''s type there is no copy';
 
 CREATE FUNCTION cudal1.null_codes_of_model(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -245,19 +118,6 @@ def _each(value, change):
         return {k: _each(v, change) for k, v in value.items()}
     return value
 
-def _half(x):
-    flat = x.clone().reshape(-1)
-    flat[flat.numel() // 2:] = 0
-    return flat.reshape(x.shape)
-
-def _fewer_digits(x):
-    if not x.is_floating_point():
-        return x
-    digits = {_torch.float64: 20, _torch.float32: 8, _torch.float16: 5, _torch.bfloat16: 4}[x.dtype]
-    wide = x if x.dtype == _torch.float64 else x.float()
-    fraction, exponent = _torch.frexp(wide)
-    return _torch.ldexp((fraction * 2.0 ** digits).floor() / 2.0 ** digits, exponent).to(x.dtype)
-
 def _input_like(x, inputs):
     flat = next((i.reshape(-1) for i in inputs if isinstance(i, _torch.Tensor) and i.numel() > 0),
 		None)
@@ -268,24 +128,15 @@ def _input_like(x, inputs):
 class ModelNew(Model):
     def forward(self, *inputs):
         reference = super().forward
-%s
+        %s
 $python$, v.about, v.body)
 		FROM (VALUES
-			('zeros', 'zeros', '        return _each(reference(*inputs), _torch.zeros_like)'),
-			('input_copy', 'a copy of an input',
-				E'        kept = _each(list(inputs), _torch.clone)\n        return '
-					'_each(reference(*inputs), lambda x: _input_like(x, kept))'),
-			('mean', 'the mean of the output everywhere',
-				'        return _each(reference(*inputs), lambda x: _torch.full_like(x, '
-					'x.double().mean().to(x.dtype).item()))'),
+			('zeros', 'zeros', 'return _each(reference(*inputs), _torch.zeros_like)'),
+			('input_copy', 'a copy of an input', 'kept = _each(list(inputs), _torch.clone); '
+				'return _each(reference(*inputs), lambda x: _input_like(x, kept))'),
 			('other_inputs', 'the output for the first inputs, whatever the inputs are',
-				E'        if not _first:\n            _first.append(_each(reference(*inputs), '
-					'_torch.clone))\n        return _each(_first[0], _torch.clone)'),
-			('half_work', 'the work on half of each input',
-				'        return reference(*_each(list(inputs), _half))'),
-			('lower_precision', 'fewer digits than the tolerance asks for',
-				'        return _each(reference(*_each(list(inputs), _fewer_digits)), '
-					'_fewer_digits)')) AS v (name, about, body);
+				'_first or _first.append(_each(reference(*inputs), _torch.clone)); '
+				'return _each(_first[0], _torch.clone)')) AS v (name, about, body);
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_model IS
 'the null candidates of a pytorch task: its Model with inputs or outputs replaced';
@@ -580,9 +431,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
-'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the mean,
-the output for other inputs, half the work, lower precision) that have no verdict; returns their
-number.
+'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the output
+for other inputs) that have no verdict; returns their number.
 cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate
 names them. They are neither sampled nor reported. Without being asked, a device that has had
 nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the
