@@ -88,6 +88,9 @@ typedef enum WireStatus
 /* two runs of the block have returned the same memory */
 #define WIRE_VALUE_RETURNED		2
 
+/* PyTorch, in the value of the answer to WIRE_DESCRIBE: each call of get_inputs gives the same */
+#define WIRE_VALUE_SAME			1
+
 typedef struct WireMessage
 {
 	uint64_t	nonce;
@@ -114,16 +117,24 @@ typedef enum WireDtype
 	WIRE_INT8 = 8,
 	WIRE_UINT8 = 9,
 	WIRE_BOOL = 10,
-	/* arguments of a PyTorch task that are no tensors: the value is in `address`, bit for bit */
+	/* arguments of a PyTorch task that are no tensors, see WireTensor */
 	WIRE_PY_INT = 32,
 	WIRE_PY_FLOAT = 33,
 	WIRE_PY_BOOL = 34,
 	WIRE_PY_NONE = 35,
 } WireDtype;
 
+/*
+ * An output, or an argument of a run. A number has 8 bytes, bit for bit: in its slot if `ndim` is
+ * 1, and in `address` if `ndim` is 0, where it is the same in all calls.
+ */
 typedef struct WireTensor
 {
-	uint64_t	address;		/* in the executor's address space; on a GPU, within its pool */
+	/*
+	 * Of an output, in the executor's address space, or on a GPU within its pool; of an argument,
+	 * within its slot.
+	 */
+	uint64_t	address;
 	uint32_t	dtype;
 	uint32_t	ndim;
 	int64_t		shape[WIRE_MAX_DIMS];
@@ -135,8 +146,12 @@ typedef struct WireControl
 {
 	uint32_t	slots[WIRE_MAX_RUNS];	/* slot of each run, in order */
 	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed of each run */
-	uint64_t	offsets[WIRE_MAX_TENSORS];	/* of each input within a slot */
-	uint64_t	slot_bytes;		/* distance between slots */
+	uint64_t	slot_bytes;		/* distance between slots of inputs */
+	/*
+	 * PyTorch, of each argument: WIRE_TRAIT_...; from bit 8 on, if it is the same object as an
+	 * argument before it, 1 + the number of that
+	 */
+	uint32_t	traits[WIRE_MAX_TENSORS];
 	uint32_t	tensors;		/* entries for each run in the table */
 	char		text[8188];		/* an error, NUL-terminated UTF-8 */
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
@@ -150,6 +165,9 @@ typedef struct WireControl
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
 	uint64_t	pool_refused;	/* times that less was left than was asked for */
 } WireControl;
+
+#define WIRE_TRAIT_GRADIENT		1	/* requires_grad */
+#define WIRE_TRAIT_PARAMETER	2	/* a torch.nn.Parameter */
 
 /* allocations on a GPU are whole pages of 2 MiB */
 static inline uint64_t

@@ -17,7 +17,6 @@ import ctypes
 import gc
 import importlib.util
 import itertools
-import math
 import mmap
 import os
 import re
@@ -171,9 +170,9 @@ class Executor:
 
     def describe(self, slots, flags, seed):
         part = load_part(self.libdir, "torch_generator")
-        part.common, part.wire = common, wire
+        part.calls, part.common, part.wire = calls, common, wire
         self.generator = part.Generator(self, load_part(self.libdir, "torch_inputs"), TENSOR)
-        self.generator.describe()
+        return self.generator.describe()
 
     def generate(self, count, flags, seed):
         self.generator.generate(count)
@@ -182,45 +181,30 @@ class Executor:
         self.generator.change_memory(self.handed[0])
 
     def map_inputs(self, slots):
+        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
         if self.gpu:
-            view = self.gpu.view
             (nbytes,) = self.control.words(wire.GPU_BYTES_AT, 1, "Q")
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
+
+            def view(slot, dtype, count, offset):
+                return self.gpu.view(dtype, count, slot * slot_bytes + offset, (count,))
         else:
             nbytes = os.fstat(self.memory_fd).st_size
-            memory = None
             if nbytes:
                 address = self.guard.cudal1_guard_map(self.memory_fd, nbytes)
                 memory = (ctypes.c_char * nbytes).from_address(address)
+                self.given = range(address, address + nbytes)
 
-            def view(dtype, count, offset, shape):
-                return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
-            if nbytes:
-                first = view(torch.uint8, 1, 0, (1,)).data_ptr()
-                self.given = range(first, first + nbytes)
-        os.close(self.memory_fd)
-        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
-        offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
-        layouts = self.layouts()
-        for slot in range(slots):
-            arguments = []
-            for i, (value, dtype, ndim, *shape) in enumerate(layouts):
-                if dtype >= wire.PY_INT:
-                    arguments.append(python_value(dtype, value))
-                    continue
-                shape = shape[:ndim]
-                count = math.prod(shape)
-                if count == 0:
-                    arguments.append(
-                        torch.empty(
-                            shape, dtype=self.dtypes[dtype], device="cuda" if self.gpu else "cpu"
-                        )
-                    )
-                    continue
-                arguments.append(
-                    view(self.dtypes[dtype], count, slot * slot_bytes + offsets[i], shape)
+            def view(slot, dtype, count, offset):
+                return torch.frombuffer(
+                    memory, dtype=dtype, count=count, offset=slot * slot_bytes + offset
                 )
-            self.inputs.append(arguments)
+        os.close(self.memory_fd)
+        entries = self.layouts()
+        self.inputs = calls.map_arguments(
+            entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots, self.dtypes,
+            view, "cuda" if self.gpu else "cpu",
+        )
 
     def load(self, slots, flags, seed):
         # forks of one parent share its address layout; a random offset makes what placement does to
@@ -765,14 +749,6 @@ def layout_of(tensor):
     return [tensor.shape, tensor.stride(), tensor.dtype]
 
 
-def python_value(kind, value):
-    if kind == wire.PY_FLOAT:
-        return struct.unpack("=d", struct.pack("=Q", value))[0]
-    if kind == wire.PY_BOOL:
-        return value != 0
-    return None if kind == wire.PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
-
-
 def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
@@ -786,6 +762,8 @@ def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
         builds.remember_instructions()
     if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
         scratch.skip_commands()
+    # no arguments of the executor's own for a parser of code's
+    sys.argv[:] = ["candidate.py"]
     executor.serve()
 
 
@@ -824,6 +802,7 @@ def build(source_fd, device, data_bytes, libdir):
     lies in the folders of the environment.
     """
     limit_build(device, data_bytes)
+    sys.argv[:] = ["candidate.py"]
     torch.set_grad_enabled(False)
     task_source, code, _ = common.read_sources(source_fd)
     scratch = load_part(libdir, "torch_scratch")
@@ -855,6 +834,10 @@ def build(source_fd, device, data_bytes, libdir):
         text = f"{type(error).__name__}: {error}"
         # its words alone, without the commands and what else was printed
         os.ftruncate(1, 0)
+        if common.lacks_cuda(error):
+            print(f"no CUDA compiler for a {device} here (nvcc, and a GPU that it compiles for), "
+                  f"which this code asks for\n{common.explain(error)}", flush=True)
+            return BUILD_FAILED
         if "Error building extension" not in text and "CompilationError" not in text:
             print(common.explain(error), flush=True)
             return 1
@@ -941,5 +924,7 @@ if __name__ == "__main__":
     gpus = load_part(sys.argv[3], "torch_gpu")
     results.Unsupported = gpus.Unsupported = common.Unsupported
     results.wire = wire
+    calls = load_part(sys.argv[3], "torch_arguments")
+    calls.common, calls.wire = common, wire
     flatten = results.flatten
     main()

@@ -7,6 +7,8 @@ import _posixsubprocess
 import ctypes
 import ctypes.util
 import errno
+import inspect
+import io
 import linecache
 import os
 import struct
@@ -73,7 +75,9 @@ def make_module(name, source):
     module = types.ModuleType(name)
     filename = f"<{name}>" if name == "task" else f"{name}.py"
     module.__file__ = filename
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    # lines as Python counts them, which str.splitlines() does not
+    lines = io.StringIO(source, newline=None).readlines()
+    linecache.cache[filename] = (len(source), None, lines, filename)
     sys.modules[name] = module
     exec(compile(source, filename, "exec"), module.__dict__)
     return module
@@ -82,6 +86,9 @@ def make_module(name, source):
 def explain(error):
     """An error as a model or a person wants to read it: what, and where in the code."""
     lines = [f"{type(error).__name__}: {error}"]
+    if "does not require grad and does not have a grad_fn" in lines[0]:
+        lines.append("  (models run under torch.no_grad(); code that needs gradients enters "
+                     "torch.enable_grad() itself)")
     if isinstance(error, SyntaxError):
         lines = [
             f"{type(error).__name__}: {error.msg} (line {error.lineno})",
@@ -91,6 +98,12 @@ def explain(error):
         if frame.filename in ("candidate.py", "<task>"):
             lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}")
     return "\n".join(lines)
+
+
+def lacks_cuda(error):
+    """Whether PyTorch's extensions, asked for CUDA, have found no compiler or no GPU."""
+    names = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
+    return not names.isdisjoint(("_get_cuda_arch_flags", "_join_cuda_home"))
 
 
 def read_sources(fd):
@@ -109,15 +122,41 @@ def read_sources(fd):
 
 
 def init_arguments(task):
-    arguments, keywords = (task.get_init_inputs() if hasattr(task, "get_init_inputs") else []), {}
-    arguments = arguments if isinstance(arguments, (list, tuple)) else [arguments]
-    if (
-        len(arguments) == 2
-        and isinstance(arguments[0], (list, tuple))
-        and isinstance(arguments[1], dict)
-    ):
-        arguments, keywords = arguments
+    """What Model is called with: arguments and keywords. KernelBench calls Model(*given). Data sets
+    like KernelBook give a list of arguments beside a dict of keywords.
+    """
+    given = task.get_init_inputs() if hasattr(task, "get_init_inputs") else None
+    if given is None:
+        return [], {}
+    if isinstance(given, dict):
+        return [], given
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or hasattr(given, "shape"):
+        return [given], {}
+    given = list(given)
+    if not (len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict)):
+        return given, {}
+    arguments, keywords = given
+    if not takes(task.Model, arguments, keywords):
+        return given, {}
+    if arguments and not keywords and takes(task.Model, given, {}):
+        # as many positional parameters as the list has elements, and as the pair has
+        try:
+            task.Model(*given)
+            return given, {}
+        except Exception:
+            pass
     return arguments, keywords
+
+
+def takes(model, arguments, keywords):
+    """Whether a constructor has parameters for these."""
+    try:
+        inspect.signature(model).bind(*arguments, **keywords)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 def is_fault(error):

@@ -1,16 +1,21 @@
 """The process that makes a task's inputs: it runs get_inputs, and no code of a candidate.
 
-A part of exec_torch.py, which sets common and wire.
+A part of exec_torch.py, which sets calls, common and wire.
 """
 import mmap
 import os
 import struct
+import time
 
 import torch
 
 # of inputs on a GPU, from which on PyTorch gives back what they took
 LARGE_BYTES = 1 << 30
-common = wire = None
+# elements of a tensor, where calls of get_inputs are compared
+SAMPLE = 1 << 20
+# that tell what calls of get_inputs draw anew: so many, and no other after so many seconds
+CALLS, CALL_SECONDS = 32, 0.3
+calls = common = wire = None
 
 
 class Generator:
@@ -36,42 +41,61 @@ class Generator:
         if not hasattr(self.task, "get_inputs"):
             raise common.Unsupported("the task defines no get_inputs")
         self.random.seed(self.executor.secret)
-        others = None
+        first = None
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
             try:
-                others = self.fresh()
+                first = self.fresh()
             except Exception:
                 self.random.device = None
-        if others is not None and bytes_of(others) > self.batch_bytes:
+        on_gpu = first is not None
+        if first is None:
+            first = self.fresh()
+        calls.check(first, self.executor.codes)
+        given = any(calls.counts(value) for value in first)
+        sample = calls.sampled(first, SAMPLE)
+        if not on_gpu or bytes_of(first) > self.batch_bytes:
             # two of these may be more than there is room for, and they are copied one by one
-            values, others = others, None
-        else:
-            values = self.fresh()
+            first = None
+        values, drawn = self.compare_calls(sample)
         # arrays that are filled anew each time must be copied each time
         places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
-        self.apart = others is not None and not any(
-            isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others
+        self.apart = first is not None and not any(
+            isinstance(value, torch.Tensor) and value.data_ptr() in places for value in first
         )
-        if len(values) > wire.MAX_TENSORS:
-            raise common.Unsupported(
-                f"get_inputs gives {len(values)} arguments; up to {wire.MAX_TENSORS} are supported"
-            )
-        at = wire.TABLE_AT
-        self.shapes = []
-        for value in values:
-            self.tensor.pack_into(self.control.memory, at, *described(value, self.executor.codes))
-            self.shapes.append(
-                (value.dtype, value.shape) if isinstance(value, torch.Tensor) else None
-            )
-            at += self.tensor.size
-        struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, len(values))
+        numbers = {
+            i for i, value in enumerate(values)
+            if not isinstance(value, torch.Tensor) and value is not None
+        }
+        # a number on a GPU has to be waited for, so there one that stays the same is told once
+        self.layout = calls.Layout(
+            values, self.executor.codes, numbers & drawn if self.gpu else numbers
+        )
+        self.layout.write(self.control, self.tensor)
         large = bytes_of(values) > LARGE_BYTES
-        value = values = others = None
+        first = values = None
         if not self.gpu:
             self.map_memory(self.executor.memory_fd)
         elif large:
             torch.cuda.empty_cache()
+        return wire.SAME if given and not drawn else 0
+
+    def compare_calls(self, sample):
+        """The arguments of another call, and which of them some call has drawn anew."""
+        drawn, end = set(), time.monotonic() + CALL_SECONDS
+        numbers = any(not isinstance(value, torch.Tensor) for value in sample)
+        for _ in range(CALLS):
+            values = others = None
+            values = self.fresh()
+            calls.check(values, self.executor.codes)
+            others = calls.sampled(values, SAMPLE)
+            drawn.update(
+                i for i, (one, other) in enumerate(zip(sample, others))
+                if not calls.is_same(one, other)
+            )
+            if time.monotonic() > end or (drawn and not (self.gpu and numbers)):
+                break
+        return values, drawn
 
     def map_memory(self, fd):
         self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
@@ -93,8 +117,7 @@ class Generator:
 
     def generate(self, count):
         """Fills the slots that control memory lists, each with arguments of its own."""
-        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
-        offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
+        slot_bytes = self.layout.bytes
         self.random.seed(self.executor.secret)
         slots = self.control.words(wire.SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
@@ -104,64 +127,43 @@ class Generator:
             places, values = [], []
             self.random.begin(min(at_once, count - first))
             for slot in slots[first:first + at_once]:
-                for i, value in enumerate(self.fresh()):
-                    if not isinstance(value, torch.Tensor):
-                        continue
-                    if (value.dtype, value.shape) != self.shapes[i]:
-                        raise common.Unsupported(
-                            "get_inputs gives arrays of changing type or shape"
-                        )
-                    if value.numel() > 0:
-                        places.append(self.place(value, slot * slot_bytes + offsets[i]))
-                        values.append(value)
+                tensors, numbers = self.layout.split(self.fresh())
+                for offset, value in tensors:
+                    places.append(self.place(value, slot * slot_bytes + offset))
+                    values.append(value)
+                for offset, number in numbers:
+                    self.write_number(slot * slot_bytes + offset, number)
             if len(values) > 1 and hasattr(torch, "_foreach_copy_"):
                 torch._foreach_copy_(places, values)
             else:
                 for place, value in zip(places, values):
                     place.copy_(value)
             # before others are made: there may be no room for both
-            value = values = None
+            value = values = tensors = None
         if self.gpu:
             torch.cuda.synchronize()
             if slot_bytes > LARGE_BYTES:
                 torch.cuda.empty_cache()
 
     def place(self, value, offset):
+        """Memory of a slot for a dense tensor, in the tensor's own order."""
         if not self.gpu:
-            return torch.frombuffer(
+            place = torch.frombuffer(
                 self.memory, dtype=value.dtype, count=value.numel(), offset=offset
-            ).view(value.shape)
+            )
+            return place.as_strided(value.shape, value.stride())
         place = self.gpu.places.get(offset)
         if place is None:
-            place = self.gpu.places[offset] = self.gpu.view(
-                value.dtype, value.numel(), offset, value.shape
-            )
+            place = self.gpu.view(value.dtype, value.numel(), offset, (value.numel(),))
+            place = self.gpu.places[offset] = place.as_strided(value.shape, value.stride())
         return place
 
-
-def described(value, codes):
-    """The fields of a WireTensor for an argument; where it is no tensor its value stands in the
-    address.
-    """
-    empty = (0,) * (2 * wire.MAX_DIMS)
-    if isinstance(value, torch.Tensor):
-        if value.dim() > wire.MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
-            raise common.Unsupported(
-                f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions"
-            )
-        fill = (0,) * (wire.MAX_DIMS - value.dim())
-        return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * wire.MAX_DIMS))
-    if value is None:
-        return (0, wire.PY_NONE, 0, *empty)
-    if isinstance(value, bool):
-        return (int(value), wire.PY_BOOL, 0, *empty)
-    if isinstance(value, int):
-        return (struct.unpack("=Q", struct.pack("=q", value))[0], wire.PY_INT, 0, *empty)
-    if isinstance(value, float):
-        return (struct.unpack("=Q", struct.pack("=d", value))[0], wire.PY_FLOAT, 0, *empty)
-    raise common.Unsupported(
-        f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported"
-    )
+    def write_number(self, offset, number):
+        if self.gpu:
+            place = self.gpu.view(torch.int64, 1, offset, (1,))
+            place.copy_(torch.tensor(struct.unpack("=q", number), device="cpu"))
+        else:
+            self.memory[offset:offset + 8] = number
 
 
 def bytes_of(values):

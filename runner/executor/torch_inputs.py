@@ -33,6 +33,8 @@ DRAWING_METHODS = (
 # of at::CPUGeneratorImpl's state: its bytes, and where in words of 64 bits the 624 of the Mersenne
 # Twister lie
 STATE_BYTES, STATE_FROM, STATE_TO = 5056, 3, 627
+# that Python's own numbers are made from at once
+READY_BYTES = 1 << 14
 # of inputs made at once on a GPU
 BATCH_BYTES = 64 << 20
 
@@ -52,6 +54,7 @@ class CipherRandom:
         # whether get_inputs drew from PyTorch's own generator, which then has a new state for each
         # run
         self.drawn = False
+        self.ready, self.at = b"", 0
         if hasattr(torch.utils, "_device"):
             # torch.device() as a context knows the functions that it finds in torch when it is
             # first used
@@ -65,18 +68,18 @@ class CipherRandom:
                     setattr(where, name, self.renewed(getattr(where, name)))
         # what get_inputs seeds itself would make the same inputs again
         torch.manual_seed = lambda seed: torch.default_generator
-        self.numbers = Numbers(self)
+        self.numbers = Numbers()
+        Numbers.cipher = self
         replace(random, self.numbers)
+        random.Random = Numbers
         if numpy:
-            # it counts and has a key, so it need not be new for each array
-            key = int.from_bytes(os.urandom(16), "little")
-            replace(numpy.random, numpy.random.RandomState(numpy.random.Philox(key=key)))
-            numpy.random.seed = numpy.random.set_state = lambda *arguments, **keywords: None
+            replace_numpy()
 
     def seed(self, secret):
         """The keys of all arrays that a command makes follow from its secret, 32 bytes."""
         self.drawn = self.drawn or not torch.equal(torch.get_rng_state(), self.state)
         self.guard.cudal1_guard_seed(secret)
+        self.ready, self.at = b"", 0
         self.numbers.gauss_next = None
         self.renew()
 
@@ -85,9 +88,12 @@ class CipherRandom:
             self.renew()
 
     def bytes(self, n):
-        out = ctypes.create_string_buffer(n)
-        self.fill(ctypes.addressof(out), n, INTEGERS[torch.uint8], INTEGER, 0, 255)
-        return out.raw
+        if n > len(self.ready) - self.at:
+            out = ctypes.create_string_buffer(max(n, READY_BYTES))
+            self.fill(ctypes.addressof(out), len(out), INTEGERS[torch.uint8], INTEGER, 0, 255)
+            self.ready, self.at = out.raw, 0
+        self.at += n
+        return self.ready[self.at - n:self.at]
 
     def renew(self):
         if self.state.numel() == STATE_BYTES:
@@ -104,6 +110,8 @@ class CipherRandom:
 
     def renewed(self, original):
         def draw(*arguments, **keywords):
+            # one that get_inputs has seeded would make the same again
+            keywords.pop("generator", None)
             self.renew()
             return original(*arguments, **keywords)
         return draw
@@ -112,6 +120,7 @@ class CipherRandom:
         native = self.renewed(original)
 
         def make(*size, **keywords):
+            keywords.pop("generator", None)
             dtype = keywords.get("dtype") or torch.get_default_dtype()
             if not self.is_plain(keywords, dtype, FLOATS):
                 return native(*size, **keywords)
@@ -126,6 +135,7 @@ class CipherRandom:
         native = self.renewed(original)
 
         def make(*arguments, **keywords):
+            keywords.pop("generator", None)
             dtype = keywords.get("dtype") or torch.int64
             *bounds, size = arguments or (None,)
             low, high = (0, *bounds)[-2:] if bounds else (0, 0)
@@ -146,12 +156,36 @@ def replace(module, numbers):
             setattr(module, name, getattr(numbers, name))
 
 
+def replace_numpy():
+    """NumPy's generators count and have a key, so they need not be new for each array. One that
+    get_inputs makes has a key of its own, whatever it is seeded with.
+    """
+    def philox():
+        return numpy.random.Philox(key=int.from_bytes(os.urandom(16), "little"))
+
+    class RandomState(numpy.random.RandomState):
+        def __init__(self, seed=None):
+            super().__init__(philox())
+
+        def seed(self, *arguments, **keywords):
+            pass
+
+        def set_state(self, *arguments, **keywords):
+            pass
+
+    class Generator(numpy.random.Generator):
+        def __init__(self, bit_generator=None):
+            super().__init__(philox())
+
+    replace(numpy.random, RandomState())
+    numpy.random.RandomState, numpy.random.Generator = RandomState, Generator
+    numpy.random.default_rng = Generator
+
+
 class Numbers(random.Random):
     """Python's own functions, from the cipher; a seed changes nothing, nor does a state."""
 
-    def __init__(self, cipher):
-        self.cipher = cipher
-        super().__init__()
+    cipher = None
 
     def random(self):
         return (int.from_bytes(self.cipher.bytes(7), "little") >> 3) * 2.0 ** -53
@@ -201,6 +235,7 @@ class BatchedRandom:
 
     def replacement(self, original, bounded=False):
         def make(*arguments, **keywords):
+            keywords.pop("generator", None)
             # torch.device() as a context knows the functions that it found in torch alone
             if self.device and keywords.get("device") is None:
                 keywords["device"] = self.device

@@ -151,7 +151,9 @@ def nudged(model):
 
     def run(*inputs):
         try:
-            return model(*map(nudge, inputs))
+            # one tensor that is two arguments stays one
+            nudged = {id(value): nudge(value) for value in inputs}
+            return model(*(nudged[id(value)] for value in inputs))
         except Exception:
             # memory is too small for copies, or the model takes no others
             return model(*inputs)

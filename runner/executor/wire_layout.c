@@ -57,6 +57,9 @@ main(void)
 	NUMBER("NUDGED", WIRE_FLAG_NUDGED);
 	NUMBER("RANDOM", WIRE_VALUE_RANDOM);
 	NUMBER("RETURNED", WIRE_VALUE_RETURNED);
+	NUMBER("SAME", WIRE_VALUE_SAME);
+	NUMBER("GRADIENT", WIRE_TRAIT_GRADIENT);
+	NUMBER("PARAMETER", WIRE_TRAIT_PARAMETER);
 	WIRE(MAX_TENSORS);
 	WIRE(MAX_DIMS);
 	WIRE(MAX_RUNS);
@@ -72,7 +75,7 @@ main(void)
 	printf("          %d: \"uint8\", %d: \"bool\"}\n", WIRE_UINT8, WIRE_BOOL);
 	AT("SLOTS", slots);
 	AT("SEEDS", seeds);
-	AT("OFFSETS", offsets);
+	AT("TRAITS", traits);
 	AT("SLOT_BYTES", slot_bytes);
 	AT("TENSORS", tensors);
 	AT("TEXT", text);

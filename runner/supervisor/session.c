@@ -74,16 +74,8 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	executor->control->tensors = (uint32_t) m->inputs;
 	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->input_slot_bytes);
 	executor->control->gpu_bytes[1] = executor->pool_bytes;
-	for (int i = 0; i < m->inputs; i++)
-	{
-		WireTensor *t = &executor->control->table[i];
-
-		executor->control->offsets[i] = m->input[i].offset;
-		t->dtype = m->input[i].dtype;
-		t->ndim = m->input[i].ndim;
-		t->address = m->input_value[i];
-		memcpy(t->shape, m->input[i].shape, sizeof(t->shape));
-	}
+	memcpy(executor->control->table, m->argument, sizeof(m->argument));
+	memcpy(executor->control->traits, m->traits, sizeof(m->traits));
 	return true;
 }
 

@@ -240,8 +240,10 @@ typedef struct Measure
 	char		allocator[PATH_MAX];
 
 	/* layout */
-	Tensor		input[WIRE_MAX_TENSORS];
-	uint64_t	input_value[WIRE_MAX_TENSORS];	/* of arguments that are no tensors */
+	Tensor		input[WIRE_MAX_TENSORS];	/* pytorch: where one has gaps, all of its memory */
+	/* pytorch: as executors get them */
+	WireTensor	argument[WIRE_MAX_TENSORS];
+	uint32_t	traits[WIRE_MAX_TENSORS];
 	int			inputs;
 	Tensor		output[WIRE_MAX_TENSORS];
 	int			outputs;
@@ -258,6 +260,7 @@ typedef struct Measure
 	bool		restores;
 	char		state[300];		/* the names of what its runs change */
 	bool		seeds_runs;		/* the reference consumes random numbers */
+	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */

@@ -33,8 +33,6 @@ torch_hand_arena(Measure *m, Arena *arena)
 	m->generator.control->gpu_bytes[0] = wire_gpu_bytes((arena->slots + arena->spare)
 														* m->input_slot_bytes);
 	m->generator.control->gpu_bytes[1] = 0;
-	for (int i = 0; i < m->inputs; i++)
-		m->generator.control->offsets[i] = m->input[i].offset;
 	random_key(&m->random, &m->generator.secret);
 	result = executor_command(&m->generator, op, arena->slots, 0, 0, m->job->profile.build_seconds,
 							  NULL);

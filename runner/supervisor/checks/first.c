@@ -27,6 +27,10 @@ checks_learn_outputs(Measure *m, Executor *executor)
 	if (m->outputs > 0)
 		return true;
 	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	if (m->same_inputs && !m->seeds_runs)
+		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, so "
+						"code could return what it made for the first one; draw them, for instance "
+						"by torch.rand");
 	return layout_from_reference(m, executor);
 }
 

@@ -16,20 +16,6 @@ align(size_t bytes)
 	return bytes >= 4096 ? (bytes + 4095) & ~(size_t) 4095 : (bytes + 63) & ~(size_t) 63;
 }
 
-/* places the inputs (and, in shared memory, the outputs) within their slots */
-static void
-place_inputs(Measure *m)
-{
-	size_t		at = 0;
-
-	for (int i = 0; i < m->inputs; i++)
-	{
-		m->input[i].offset = at;
-		at += align(m->input[i].bytes);
-	}
-	m->input_slot_bytes = align(at);
-}
-
 static void
 place_outputs(Measure *m, bool shared)
 {
@@ -50,17 +36,22 @@ void
 layout_from_signature(Measure *m)
 {
 	const Signature *s = &m->job->signature;
+	size_t		at = 0;
 
 	for (int i = 0; i < s->arguments; i++)
 	{
 		const Argument *a = &s->argument[i];
 
 		if (a->role == ROLE_IN || a->role == ROLE_INOUT)
-			m->input[m->inputs++] = a->tensor;
+		{
+			m->input[m->inputs] = a->tensor;
+			m->input[m->inputs++].offset = at;
+			at += align(a->tensor.bytes);
+		}
 		if (a->role == ROLE_OUT || a->role == ROLE_INOUT)
 			m->output[m->outputs++] = a->tensor;
 	}
-	place_inputs(m);
+	m->input_slot_bytes = align(at);
 	place_outputs(m, true);
 }
 
@@ -88,28 +79,60 @@ take_array(Measure *m, const char *who, const WireTensor *t, Tensor *array)
 		|| conclude(m, OUTCOME_UNVERIFIED, "%s an array of an unsupported type or size", who);
 }
 
+/*
+ * An argument as the generator has laid it out. A tensor with gaps or repeated elements stands in
+ * m->input as the memory that it reaches, so what fills or changes inputs needs no strides.
+ */
+static bool
+take_input(Measure *m, const WireTensor *t, Tensor *input)
+{
+	Tensor		view;
+	uint64_t	span;
+
+	if (t->dtype >= WIRE_PY_INT)
+	{
+		*input = (Tensor) {.dtype = t->dtype,.ndim = t->ndim,.offset = t->address};
+		return t->ndim == 0
+			|| (t->address % 8 == 0 && t->address < m->input_slot_bytes)
+			|| conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives a number that lies nowhere");
+	}
+	if (!take_array(m, "get_inputs gives", t, &view))
+		return false;
+	*input = view;
+	if (view.elements > 0)
+	{
+		if (!tensor_span(&view, t->stride, &span))
+			return conclude(m, OUTCOME_UNVERIFIED,
+							"get_inputs gives an array with unsupported strides");
+		if (span != view.elements || tensor_overlaps(&view, t->stride))
+			*input = (Tensor) {.dtype = t->dtype,.ndim = 1,.shape = {(int64_t) span}};
+		if (!tensor_finish(input) || input->bytes > m->input_slot_bytes
+			|| t->address > m->input_slot_bytes - input->bytes)
+			return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives an array that lies nowhere");
+	}
+	input->offset = t->address;
+	return true;
+}
+
 static bool
 take_inputs(Measure *m)
 {
-	uint32_t	n = m->generator.control->tensors;
+	const WireControl *control = m->generator.control;
+	uint32_t	n = control->tensors;
 
 	if (n > WIRE_MAX_TENSORS)
 		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments",
 						WIRE_MAX_TENSORS);
 	m->inputs = (int) n;
+	m->same_inputs = (m->generator.value & WIRE_VALUE_SAME) != 0;
+	m->input_slot_bytes = control->slot_bytes;
+	if (m->input_slot_bytes > TENSOR_MAX_BYTES || m->input_slot_bytes % 64 != 0)
+		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives arrays of an unsupported size");
+	memcpy(m->argument, control->table, sizeof(m->argument));
+	memcpy(m->traits, control->traits, sizeof(m->traits));
 	for (uint32_t i = 0; i < n; i++)
-	{
-		WireTensor	t = m->generator.control->table[i];
-
-		if (t.dtype >= WIRE_PY_INT)
-		{
-			m->input[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
-			m->input_value[i] = t.address;
-		}
-		else if (!take_array(m, "get_inputs gives", &t, &m->input[i]))
+		if (!take_input(m, &m->argument[i], &m->input[i]))
 			return false;
-	}
-	place_inputs(m);
 	return fits(m, "get_inputs gives", m->input_slot_bytes,
 				m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
 }
