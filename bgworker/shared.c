@@ -48,7 +48,6 @@ typedef struct Slot
 	TimestampTz since;
 	TimestampTz launched_at;	/* 0: no start is under way */
 	TimestampTz not_before;
-	TimestampTz agents_idle_until;
 	char		note[CUDAL1_NOTE_SIZE];
 } Slot;
 
@@ -465,37 +464,6 @@ cudal1_shared_wake_worker(Oid database)
 	slot = find_slot(database);
 	if (slot != NULL)
 		set_worker_latch(slot);
-	LWLockRelease(shared->lock);
-}
-
-/* without shared memory agents can't be announced, so they count as idle */
-bool
-cudal1_shared_agents_idle(Oid database)
-{
-	bool		idle = true;
-	Slot	   *slot;
-
-	if (shared == NULL)
-		return true;
-	LWLockAcquire(shared->lock, LW_SHARED);
-	slot = find_slot(database);
-	if (slot != NULL)
-		idle = slot->agents_idle_until != 0 && slot->agents_idle_until > GetCurrentTimestamp();
-	LWLockRelease(shared->lock);
-	return idle;
-}
-
-void
-cudal1_shared_announce_agent(Oid database, TimestampTz until)
-{
-	Slot	   *slot;
-
-	if (shared == NULL)
-		return;
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	slot = find_slot(database);
-	if (slot != NULL && slot->agents_idle_until < until)
-		slot->agents_idle_until = until;
 	LWLockRelease(shared->lock);
 }
 

@@ -56,8 +56,6 @@ extern void cudal1_slot_note(const char *format,...) pg_attribute_printf(1, 2);
 /* any backend */
 extern void cudal1_shared_wake_worker(Oid database);
 extern void cudal1_shared_wake_waiters(void);
-extern bool cudal1_shared_agents_idle(Oid database);
-extern void cudal1_shared_announce_agent(Oid database, TimestampTz until);
 
 /*
  * Waiting for a verdict: prepare, then look, then sleep, and look again after each return.  A

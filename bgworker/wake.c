@@ -1,6 +1,6 @@
 /*
  * wake.c
- *		Sessions wake workers, agents and other sessions when a transaction has committed.
+ *		Sessions wake workers and other sessions when a transaction has committed.
  *
  * Waking is put off to the commit, because a worker that is woken sooner would find nothing.  The
  * flags below live in the backend, and an abort clears them.  A prepared transaction wakes no
@@ -9,22 +9,16 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "commands/async.h"
 #include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/timestamp.h"
 
 #include "settings.h"
 #include "shared.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wake);
 PG_FUNCTION_INFO_V1(cudal1_wake_waiters);
-PG_FUNCTION_INFO_V1(cudal1_announce_idle);
 PG_FUNCTION_INFO_V1(cudal1_check_database);
-
-#define CHANNEL "cudal1_work"
-#define MAX_IDLE_SECONDS 3600
 
 static bool wake_worker = false;
 static bool wake_waiters = false;
@@ -34,11 +28,6 @@ at_transaction_end(XactEvent event, void *arg)
 {
 	switch (event)
 	{
-		case XACT_EVENT_PRE_COMMIT:
-			/* as late as possible, so that an agent that has just announced itself is notified */
-			if (wake_worker && cudal1_shared_agents_idle(MyDatabaseId))
-				Async_Notify(CHANNEL, NULL);
-			break;
 		case XACT_EVENT_COMMIT:
 			if (wake_worker)
 				cudal1_shared_wake_worker(MyDatabaseId);
@@ -78,23 +67,6 @@ Datum
 cudal1_wake_waiters(PG_FUNCTION_ARGS)
 {
 	at_commit(&wake_waiters);
-	PG_RETURN_VOID();
-}
-
-/* cudal1.announce_idle(seconds float8) -> void */
-Datum
-cudal1_announce_idle(PG_FUNCTION_ARGS)
-{
-	float8		seconds = PG_GETARG_FLOAT8(0);
-	TimestampTz now = GetCurrentTimestamp();
-
-	if (!(seconds > 0 && seconds <= MAX_IDLE_SECONDS))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"seconds\" is out of range"),
-				 errdetail("It must be above 0 and at most %d.", MAX_IDLE_SECONDS)));
-	cudal1_shared_announce_agent(MyDatabaseId,
-								 TimestampTzPlusMilliseconds(now, (int64) (seconds * 1000)));
 	PG_RETURN_VOID();
 }
 

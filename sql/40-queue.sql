@@ -509,21 +509,13 @@ CREATE FUNCTION cudal1.wake() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake';
 COMMENT ON FUNCTION cudal1.wake IS
-'when the transaction commits, wakes this database''s worker, and sends NOTIFY cudal1_work if an
-agent said it is idle';
+'when the transaction commits, wakes this database''s worker; agents look every second';
 
 CREATE FUNCTION cudal1.wake_waiters() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake_waiters';
 COMMENT ON FUNCTION cudal1.wake_waiters IS
 'when the transaction commits, wakes the sessions that wait for a verdict';
-
-CREATE FUNCTION cudal1.announce_idle(seconds float8) RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'cudal1_announce_idle';
-COMMENT ON FUNCTION cudal1.announce_idle IS
-'an agent outside the server found no work and listens on cudal1_work; seconds: how long this holds
-(above 0, at most 3600). It claims once more after the call, then waits';
 
 CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz,
 	OUT note text) RETURNS SETOF record

@@ -298,7 +298,7 @@ AS $$
 		-- what measures
 		('{agent}', 'EXECUTE',
 			ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish',
-			'cudal1.release', 'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back',
+			'cudal1.release', 'cudal1.expire_leases', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
 		-- models in training see neither detectors nor evidence, nor how far audits follow them
 		('{trainer}', 'SELECT',
@@ -353,7 +353,7 @@ BEGIN
 						-- inner functions stay with the owner
 						AND (f.pronamespace = home
 							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
-							'release', 'expire_leases', 'announce_idle', 'take_back', 'wake',
+							'release', 'expire_leases', 'take_back', 'wake',
 							'worker_state', 'preloaded', 'rebucket', 'recount', 'campaign_options',
 							'is_operator'))
 					OR f.pronamespace = home AND f.proname = p.object

@@ -286,8 +286,6 @@ take_line(void *owner, char *line, size_t length)
 		heat->result_at = cudal1_clock_ms();
 		if (message.cancelled)
 			give_up(job);
-		else if (cudal1_queue->keep)
-			cudal1_queue->keep(job->device, &job->claim, job->result);
 	}
 	else
 		heat->garbage++;
@@ -427,8 +425,6 @@ static void
 close_job(Job *job)
 {
 	job->done = true;
-	if (cudal1_queue->forget)
-		cudal1_queue->forget(job->device, &job->claim);
 }
 
 /* the verdicts of jobs of one heat; `answers`: one each */
@@ -751,7 +747,7 @@ cudal1_jobs_drop(void)
 		forget(njobs - 1);
 }
 
-/* offers the verdict a last time; gives the claim back if it is neither stored nor kept on disk */
+/* offers the verdict a last time; gives the claim back if it is not stored */
 static void
 leave_job(Job *job)
 {
@@ -766,11 +762,6 @@ leave_job(Job *job)
 		if (outcome == CUDAL1_CALL_DONE && answer.answer != CUDAL1_ANSWER_LATER)
 		{
 			close_job(job);
-			return;
-		}
-		if (cudal1_queue->keep && job->result && outcome != CUDAL1_CALL_FAILED)
-		{
-			note(job, "the result stays on disk for the next agent");
 			return;
 		}
 	}

@@ -2,8 +2,8 @@
  * queue.h
  *		The entry points of the queue (docs/protocol.md, section 1), as worker and agent call them.
  *
- * Worker and agent differ in the functions of a Cudal1Queue: how a query is run, and whether
- * results are kept on disk.  None of these functions may raise an error.
+ * Worker and agent differ in the functions of a Cudal1Queue: how a query is run, and how a line is
+ * read.  None of these functions may raise an error.
  */
 #ifndef CUDAL1_SUPERVISE_QUEUE_H
 #define CUDAL1_SUPERVISE_QUEUE_H
@@ -78,13 +78,6 @@ typedef struct Cudal1Queue
 	bool		(*connected) (void);
 	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
 	Cudal1Message (*read) (char *line, size_t length);
-
-	/*
-	 * keep writes a result to disk before it is sent, forget removes it; both NULL: not kept.
-	 * device is what cudal1_jobs_begin was given.
-	 */
-	void		(*keep) (void *device, const Cudal1Claim *claim, const char *result);
-	void		(*forget) (void *device, const Cudal1Claim *claim);
 } Cudal1Queue;
 
 /* set by cudal1_jobs_prepare */

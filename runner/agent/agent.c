@@ -22,7 +22,7 @@
 #include "common/clock.h"
 
 AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120,
-	.poll = 5, .until_idle = -1, .patience = 120, .conninfo = ""};
+	.poll = 1, .until_idle = -1, .patience = 120, .conninfo = ""};
 AgentMode	agent_mode = AGENT_WORK;
 
 static int	signal_descriptor = -1;
@@ -46,26 +46,10 @@ agent_log(const char *format, ...)
 	fflush(stderr);
 }
 
-void *
-agent_alloc(size_t size)
-{
-	void	   *memory = calloc(1, size ? size : 1);
-
-	if (!memory)
-	{
-		agent_log("out of memory");
-		exit(1);
-	}
-	return memory;
-}
-
 char *
-agent_copy(const char *text, size_t length)
+agent_copy(const char *text)
 {
-	char	   *copy = agent_alloc(length + 1);
-
-	memcpy(copy, text, length);
-	return copy;
+	return agent_format("%s", text);
 }
 
 char *

@@ -1,7 +1,9 @@
 /*
  * agent.h
- *		The bottom of cudal1-agent: settings, log, memory, signals, and the one place where it
- *		waits.
+ *		What the files of cudal1-agent share.
+ *
+ * The agent does the worker's job over libpq. supervise/ starts and supervises the measuring
+ * programs for both; an agent adds a connection that may be cut, signals, and a command line.
  */
 #ifndef CUDAL1_AGENT_H
 #define CUDAL1_AGENT_H
@@ -19,13 +21,12 @@ typedef struct AgentSettings
 	const char *measure;
 	const char *python;			/* NULL: the measuring program's own choice */
 	const char *scratch;
-	const char *state;			/* folder of locks and results */
 	int			prefetch;		/* claims ahead of the one that is measured */
 	int			lease;			/* seconds */
 	int			grace;			/* seconds beyond the limits of a job's profile */
-	double		poll;			/* seconds between two looks at the queue when nothing wakes */
-	double		until_idle;		/* leave after so long without work, below 0: never */
-	double		patience;		/* seconds without a connection after which a pilot leaves */
+	double		poll;			/* seconds between two looks at the queue */
+	double		until_idle;		/* leave after so many seconds without work, below 0: never */
+	double		patience;		/* seconds without a device to serve after which a pilot leaves */
 	bool		once;
 	bool		unsandboxed;
 } AgentSettings;
@@ -41,11 +42,11 @@ typedef enum AgentMode
 extern AgentSettings agent_settings;
 extern AgentMode agent_mode;
 
+/* agent.c */
 extern void agent_log(const char *format,...) __attribute__((format(printf, 1, 2)));
 
 /* malloc or the end of the program */
-extern void *agent_alloc(size_t size);
-extern char *agent_copy(const char *text, size_t length);
+extern char *agent_copy(const char *text);
 extern char *agent_format(const char *format,...) __attribute__((format(printf, 1, 2)));
 
 /* from here on signals are taken in by agent_wait alone */
@@ -56,5 +57,56 @@ extern void agent_wait(int socket, short events, bool children, double until);
 
 /* argv of the measuring program, CUDAL1_COMMAND_WORDS, with one more option or NULL */
 extern void agent_command(char **argv, const char *option);
+
+/* devices.c: the devices of this host that the agent serves */
+#define AGENT_MAX_DEVICES	64
+
+typedef struct AgentDevice
+{
+	char	   *key;
+	char	   *line;			/* of cudal1-measure --devices */
+	int64_t		device_id;		/* 0: not registered */
+	int64_t		claims;			/* asked for since the start */
+	int64_t		begun;			/* jobs, since the start */
+	bool		unsettled;		/* the connection was cut during the last claim */
+	bool		empty;			/* the last claim found nothing */
+	int			failures;
+	double		retry_at;
+} AgentDevice;
+
+/* fills key and line of at most AGENT_MAX_DEVICES; how many, 0 with the reason logged */
+extern int	devices_find(AgentDevice *devices);
+
+/* connection.c: the one connection; a call without it is CUDAL1_CALL_CUT */
+
+/* true once connected; tries when it is time for another try, or at once */
+extern bool connection_open(bool at_once);
+extern bool connection_is_open(void);
+extern void connection_close(void);
+/* when the next try is due, a time of clock_now() */
+extern double connection_retry_at(void);
+
+/* run and problem of the agent's Cudal1Queue */
+extern Cudal1Call connection_run(const char *query, int n, const char *const *values,
+								 char **columns, int ncolumns);
+extern const char *connection_problem(void);
+
+/* whether the role was refused the last statement */
+extern bool connection_refused(void);
+
+/* looks at the database and the extension's version again */
+extern void connection_check_database(void);
+
+/*
+ * whether it is another database, or another installation of the extension, than before: jobs and
+ * devices have other numbers there
+ */
+extern bool connection_moved(void);
+
+/* whether the extension is of another version than this program, so that nothing may be claimed */
+extern bool connection_mismatch(void);
+
+/* work.c: serves the devices until it is told to leave or has no more to do; exit status */
+extern int	work_measure(void);
 
 #endif							/* CUDAL1_AGENT_H */

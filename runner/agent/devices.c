@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices.h"
+#include "agent.h"
 #include "common/clock.h"
 
 #define SEARCH_SECONDS	240.0
@@ -44,8 +44,8 @@ take_device(void *owner, char *line, size_t length)
 	class = json_string_value(json_object_get(root, "class"));
 	index = json_object_get(json_object_get(root, "details"), "index");
 	if (key && class)
-		found[nfound++] = (Found){.line = agent_copy(line, length),
-			.key = agent_copy(key, strlen(key)),
+		found[nfound++] = (Found){.line = agent_copy(line),
+			.key = agent_copy(key),
 			.gpu = strcmp(class, "cuda") == 0,
 			.index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
 	json_decref(root);

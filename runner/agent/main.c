@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jobs.h"
+#include "agent.h"
 #include "common/options.h"
 
 static void
@@ -36,15 +36,12 @@ usage(FILE *to)
 		  "  --patience SEC        with either of these: leave after so long without a connection, "
 		  "unless something is measured; default 120\n"
 		  "  --prefetch N          jobs built ahead while another is measured; default 1\n"
-		  "  --poll SEC            time between two looks at the queue when nothing wakes the "
-		  "agent; default 5\n"
+		  "  --poll SEC            time between two looks at the queue; default 1\n"
 		  "  --lease SEC           a job without a sign of life is given to another after this "
 		  "time; default 60\n"
 		  "  --grace SEC           time a job may take beyond the limits of its profile; default "
 		  "120\n"
 		  "  --host NAME           name of this host in the database; default its own\n"
-		  "  --state FOLDER        locks, and results until they are stored; default "
-		  "~/.local/state/cudal1-agent\n"
 		  "  --scratch FOLDER      working files; default TMPDIR or /tmp\n"
 		  "  --measure FILE        another cudal1-measure than the one beside this program\n"
 		  "  --python FILE         interpreter with PyTorch, for cudal1-measure\n"
@@ -77,8 +74,6 @@ fill_settings(void)
 {
 	static char host[256];
 	const char *tmp = getenv("TMPDIR");
-	const char *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
 
 	if (!agent_settings.host)
 	{
@@ -90,16 +85,6 @@ fill_settings(void)
 		agent_settings.measure = beside_ourselves();
 	if (!agent_settings.scratch)
 		agent_settings.scratch = tmp && tmp[0] ? tmp : "/tmp";
-	if (!agent_settings.state && state && state[0])
-		agent_settings.state = agent_format("%s/cudal1-agent", state);
-	if (!agent_settings.state && home && home[0])
-		agent_settings.state = agent_format("%s/.local/state/cudal1-agent", home);
-	if (!agent_settings.state)
-	{
-		fputs("cudal1-agent: HOME is not set: --state must name a folder that outlives the agent\n",
-			  stderr);
-		exit(2);
-	}
 }
 
 int
@@ -116,7 +101,6 @@ main(int argc, char **argv)
 		{"lease", OPTION_INTEGER, &s->lease, 1, 86400},
 		{"grace", OPTION_INTEGER, &s->grace, 0, 86400},
 		{"host", OPTION_TEXT, &s->host},
-		{"state", OPTION_TEXT, &s->state},
 		{"scratch", OPTION_TEXT, &s->scratch},
 		{"measure", OPTION_TEXT, &s->measure},
 		{"python", OPTION_TEXT, &s->python},
@@ -149,7 +133,6 @@ main(int argc, char **argv)
 	}
 	fill_settings();
 	agent_block_signals();
-	jobs_prepare();
 	srand48((long) time(NULL) ^ ((long) getpid() << 16));
 	return work_measure();
 }

@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 use Workers ();
 
 our @EXPORT = qw(new_database new_agent start_agent stop_agent kill_agent agent_ended agent_log agent_trace agent_children
-  touch_for await spooled);
+  touch_for await);
 
 my %started;
 
@@ -45,7 +45,7 @@ sub new_agent
 	mkdir "$dir/scratch";
 	File::Copy::copy("$FindBin::RealBin/../perl/scripted-measure", "$dir/scripted-measure") or die $!;
 	chmod 0755, "$dir/scripted-measure";
-	return { name => $name, node => $node, dir => $dir, scratch => "$dir/scratch", state => "$dir/state", real => $options{real} };
+	return { name => $name, node => $node, dir => $dir, scratch => "$dir/scratch", real => $options{real} };
 }
 
 # environment and conninfo of the agent's hash are its own, where they are set
@@ -53,7 +53,7 @@ sub start_agent
 {
 	my ($agent, @options) = @_;
 	my @command = (
-		$agent->{node}->config_data('--bindir') . '/cudal1-agent', '--host', $agent->{name}, '--state', $agent->{state},
+		$agent->{node}->config_data('--bindir') . '/cudal1-agent', '--host', $agent->{name},
 		'--scratch', $agent->{scratch}, '--prefetch', '0', '--poll', '0.5',
 		($agent->{real} ? () : ('--measure', "$agent->{dir}/scripted-measure")),
 		@options, $agent->{conninfo} // $agent->{node}->connstr('postgres') . ' user=measurer');
@@ -150,14 +150,6 @@ sub await
 	sleep 0.02 while !$condition->() && time() < $until;
 	ok($condition->(), $name);
 	return;
-}
-
-# results on disk
-sub spooled
-{
-	my ($agent) = @_;
-	my @files = glob "$agent->{state}/*/*/*/*.result";
-	return @files;
 }
 
 1;

@@ -49,7 +49,7 @@ FROM (VALUES
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'campaign_options']),
-	('agent', ARRAY['register_device', 'claim', 'heartbeat', 'finish', 'release', 'expire_leases', 'announce_idle', 'take_back', 'wake', 'cudal1_status'])) AS v (kind, names);
+	('agent', ARRAY['register_device', 'claim', 'heartbeat', 'finish', 'release', 'expire_leases', 'take_back', 'wake', 'cudal1_status'])) AS v (kind, names);
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE nspname <> 'cudal1' AND proname NOT IN ('cudal1_grant', 'cudal1_revoke') AND NOT has_function_privilege('cudal1_test_operator', oid, 'EXECUTE')$$,
 	'an operator calls every function for users but those that grant');
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE has_function_privilege('cudal1_test_operator', oid, 'EXECUTE')

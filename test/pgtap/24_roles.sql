@@ -131,7 +131,6 @@ CREATE TEMPORARY VIEW ours AS
 -- a line: the call with all that is bert's or the first agent's; what becomes of it for PUBLIC, an analyst, the trainer anna, the second agent; why that is harmless
 CREATE TEMPORARY TABLE line (name text PRIMARY KEY, outcome text, says text);
 INSERT INTO line VALUES
-	('cudal1.announce_idle', '- - - yes', 'an agent''s own idleness'),
 	('cudal1.campaign_options', '- yes yes -', 'defaults'),
 	('cudal1.claim', '- - - 42501', 'a device of another login'),
 	('cudal1.expire_leases', '- - - yes', 'only jobs whose lease has ended'),

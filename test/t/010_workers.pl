@@ -114,17 +114,6 @@ $id = submit($node, "result 1.95");
 wait_for($node, "SELECT device_key LIKE '% cpu:2' FROM cudal1.measurement m JOIN cudal1.device d USING (device_id) WHERE candidate_id = $id",
 	't', 'the other one measures');
 
-# agents outside the server are notified only while they say that they are idle
-sub notified
-{
-	my ($announce) = @_;
-	my ($out, $err);
-	$node->psql('postgres', "LISTEN cudal1_work;\n$announce;\nSELECT cudal1.wake();\nSELECT 1;", stdout => \$out, stderr => \$err);
-	return "$out$err" =~ /Asynchronous notification "cudal1_work"/;
-}
-ok(!notified('SELECT 1'), 'busy agents are not notified');
-ok(notified('SELECT cudal1.announce_idle(60)'), 'idle agents are notified');
-
 consistent($node);
 no_children($node);
 $node->stop;

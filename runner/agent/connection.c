@@ -1,11 +1,11 @@
 /*
- * queue.c
- *		The entry points of the queue over one libpq connection (docs/protocol.md, section 1).
+ * connection.c
+ *		The agent's connection, by which it calls the queue (docs/protocol.md, section 1).
  *
  * Each call is one short statement and its own transaction. None waits for ever: a statement that
  * the server does not answer in time cuts the connection, and the caller is told that it can't know
- * whether the statement took effect. What makes that harmless is the queue's, not ours: a result
- * offered twice is refused, a claim whose answer was lost is taken back by its name.
+ * whether the statement took effect. That is harmless, because the queue refuses a result that it
+ * has, and because a claim whose answer was lost is taken back by its name.
  */
 #define _GNU_SOURCE
 #include <libpq-fe.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
+#include "agent.h"
 #include "common/clock.h"
 
 #define CONNECT_SECONDS	15.0
@@ -27,28 +27,48 @@
 #define LEAVE_SECONDS	5.0
 #define MAX_BACKOFF		15.0
 
-AgentQueue	agent_queue;
-
 static PGconn *connection = NULL;
+static char *place = NULL;		/* server, database, extension; NULL before the first connection */
+static bool moved = false;
+static bool mismatch = false;
+static bool refused = false;
 static bool failed_before = false;
 static int	failures = 0;
-static bool notified = false;
+static double retry_at = 0;
 static char *problem = NULL;
 
 bool
-queue_connected(void)
+connection_is_open(void)
 {
 	return connection != NULL;
 }
 
-int
-queue_socket(void)
+double
+connection_retry_at(void)
 {
-	return connection ? PQsocket(connection) : -1;
+	return retry_at;
+}
+
+bool
+connection_refused(void)
+{
+	return refused;
+}
+
+bool
+connection_moved(void)
+{
+	return moved;
+}
+
+bool
+connection_mismatch(void)
+{
+	return mismatch;
 }
 
 const char *
-queue_problem(void)
+connection_problem(void)
 {
 	return problem ? problem : "no reason given";
 }
@@ -60,7 +80,7 @@ queue_problem(void)
 static void
 note_problem(const char *text)
 {
-	char	   *noted = agent_alloc(2 * strlen(text) + 1);
+	char	   *noted = agent_format("%s%s", text, text);
 	char	   *to = noted;
 
 	for (const char *line = text; *line; line += strspn(line, "\n"))
@@ -79,7 +99,7 @@ note_problem(const char *text)
 }
 
 void
-queue_close(void)
+connection_close(void)
 {
 	if (connection)
 		PQfinish(connection);
@@ -91,8 +111,8 @@ cut(const char *what)
 {
 	note_problem(what);
 	agent_log("the connection was lost: %s", problem);
-	queue_close();
-	agent_queue.retry_at = clock_now() + 0.05;
+	connection_close();
+	retry_at = clock_now() + 0.05;
 	return CUDAL1_CALL_CUT;
 }
 
@@ -100,38 +120,6 @@ static double
 call_limit(double begun)
 {
 	return begun + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CALL_SECONDS);
-}
-
-static void
-take_notifications(void)
-{
-	PGnotify   *n;
-
-	/* also of our own calls: a claim may leave it to the next one to place more known codes */
-	while (connection && (n = PQnotifies(connection)) != NULL)
-	{
-		notified = true;
-		PQfreemem(n);
-	}
-}
-
-bool
-queue_has_news(void)
-{
-	return notified;
-}
-
-bool
-queue_notified(void)
-{
-	bool		was;
-
-	if (connection && !PQconsumeInput(connection))
-		cut(PQerrorMessage(connection));
-	take_notifications();
-	was = notified;
-	notified = false;
-	return was;
 }
 
 /* an error after which the same statement may succeed, by its SQLSTATE */
@@ -179,7 +167,6 @@ await_result(void)
 		PQclear(result);
 		result = next;
 	}
-	take_notifications();
 	if (!result || PQstatus(connection) == CONNECTION_BAD)
 	{
 		PQclear(result);
@@ -190,7 +177,7 @@ await_result(void)
 }
 
 Cudal1Call
-queue_run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
+connection_run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
 {
 	PGresult   *result;
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
@@ -206,11 +193,10 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 		return CUDAL1_CALL_CUT;
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
-		agent_queue.refused = false;
+		refused = false;
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
 			if (!PQgetisnull(result, 0, i))
-				columns[i] = agent_copy(PQgetvalue(result, 0, i),
-										(size_t) PQgetlength(result, 0, i));
+				columns[i] = agent_copy(PQgetvalue(result, 0, i));
 	}
 	else if (PQresultStatus(result) != PGRES_COMMAND_OK)
 	{
@@ -220,8 +206,8 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 		const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
-		agent_queue.refused = state && strcmp(state, "42501") == 0;
-		if (agent_queue.refused && !hint)
+		refused = state && strcmp(state, "42501") == 0;
+		if (refused && !hint)
 			hint = "The role needs SELECT cudal1_grant('ROLE', 'agent').";
 		agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
 				  hint ? hint : "");
@@ -289,22 +275,6 @@ same_protocol(const char *theirs)
 	return strncmp(theirs, ours, length) == 0 && (theirs[length] == '.' || theirs[length] == '\0');
 }
 
-static void
-judge_version(const char *theirs)
-{
-	bool		was = agent_queue.mismatch;
-
-	agent_queue.mismatch = !same_protocol(theirs);
-	if (!agent_queue.mismatch)
-		return;
-	free(problem);
-	problem = agent_format("the database has version %s of the extension cudal1, this agent is of "
-						   "version " CUDAL1_VERSION
-						   ": install the same on both", theirs);
-	if (!was && agent_queue.place)
-		agent_log("%s; nothing more is claimed", problem);
-}
-
 static const char identity[] =
 	"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, "
 	"pg_catalog.pg_is_in_recovery(), e.extversion"
@@ -312,35 +282,42 @@ static const char identity[] =
 	"pg_catalog.pg_extension AS e"
 	" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 
-/* whether this is where our claims, results and numbers of devices come from */
+/* false: it can't be served now, for a reason that was noted */
 static bool
-is_former_place(const char *place)
-{
-	return !place || !agent_queue.place || strcmp(agent_queue.place, place) == 0;
-}
-
-bool
-queue_check_database(void)
+check_database(void)
 {
 	char	   *columns[3];
-	bool		former;
+	bool		good = connection_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE;
+	bool		primary = good && columns[0] && strcmp(columns[1], "t") != 0;
+	bool		was = mismatch;
 
-	if (queue_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE && columns[2])
-		judge_version(columns[2]);
-	former = is_former_place(columns[0]);
+	if (good && !primary)
+		note_problem(columns[0] ? "the server is a standby"
+					 : "the database has no extension cudal1");
+	moved = primary && place && strcmp(place, columns[0]) != 0;
+	mismatch = primary ? !same_protocol(columns[2]) : mismatch;
+	if (primary && mismatch)
+	{
+		free(problem);
+		problem = agent_format("the database has version %s of the extension cudal1, this agent is "
+							   "of version " CUDAL1_VERSION ": install the same on both",
+							   columns[2]);
+		if (!was && place)
+			agent_log("%s; nothing more is claimed", problem);
+	}
+	/* an upgrade under an agent that runs: what it has measured is still welcome */
+	good = primary && !moved && (!mismatch || place);
+	if (good && !place)
+		place = agent_copy(columns[0]);
 	for (int i = 0; i < 3; i++)
 		free(columns[i]);
-	return former;
+	return good;
 }
 
 void
-queue_desert(void)
+connection_check_database(void)
 {
-	/* claims and results are those of the former; a person must say that this one is meant */
-	agent_log("the connection leads to another database or another installation of the "
-			  "extension than before");
-	cudal1_jobs_drop();
-	exit(1);
+	(void) check_database();
 }
 
 static bool
@@ -353,43 +330,16 @@ prepare_session(void)
 		"pg_catalog.set_config('idle_session_timeout', '0', false),"
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
-	char	   *columns[3];
-	bool		ready = false;
 
-	if (queue_run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE
-		|| queue_run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
-		return false;
-	if (columns[2])
-		judge_version(columns[2]);
-	if (!columns[0] || strcmp(columns[1], "t") == 0)
-		note_problem(columns[0] ? "the server is a standby"
-					 : "the database has no extension cudal1");
-	else if (!is_former_place(columns[0]))
-		queue_desert();
-	/*
-	 * results of a former version's claims are offered to the new one, which takes them or says
-	 * what it misses in them
-	 */
-	else if (agent_queue.mismatch && !agent_queue.place)
-		;
-	else if (queue_run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
-	{
-		free(agent_queue.place);
-		agent_queue.place = columns[0];
-		columns[0] = NULL;
-		ready = true;
-	}
-	for (int i = 0; i < 3; i++)
-		free(columns[i]);
-	return ready;
+	return connection_run(settings, 0, NULL, NULL, 0) == CUDAL1_CALL_DONE && check_database();
 }
 
 bool
-queue_connect(bool at_once)
+connection_open(bool at_once)
 {
 	if (connection)
 		return true;
-	if (!at_once && clock_now() < agent_queue.retry_at)
+	if (!at_once && clock_now() < retry_at)
 		return false;
 	if (establish() && prepare_session())
 	{
@@ -397,39 +347,14 @@ queue_connect(bool at_once)
 			agent_log("connected again");
 		failures = 0;
 		failed_before = true;
-		notified = true;
 		return true;
 	}
-	queue_close();
-	if (failures++ == 0 || failures % 10 == 0)
-		agent_log("no connection: %s", queue_problem());
+	connection_close();
+	if (!moved && !mismatch && (failures++ == 0 || failures % 10 == 0))
+		agent_log("no connection: %s", connection_problem());
 	failed_before = true;
 	/* not all agents of a cluster in one moment */
-	agent_queue.retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
+	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
 		* (0.75 + 0.5 * drand48());
 	return false;
-}
-
-/* ---- entry points ---- */
-
-Cudal1Call
-queue_take_back(const char *beginning, int64_t *taken)
-{
-	return cudal1_queue_number("SELECT cudal1.take_back($1, '')", 1, &beginning, taken);
-}
-
-Cudal1Call
-queue_announce_idle(double seconds)
-{
-	char		text[32];
-	const char *values[] = {text};
-
-	snprintf(text, sizeof(text), "%.3f", seconds);
-	return queue_run("SELECT cudal1.announce_idle($1::float8)", 1, values, NULL, 0);
-}
-
-Cudal1Call
-queue_expire_leases(void)
-{
-	return queue_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
 }
