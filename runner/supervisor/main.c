@@ -29,7 +29,7 @@
 #include "supervisor/device/device.h"
 #include "supervisor/heat.h"
 #include "supervisor/measure.h"
-#include "supervisor/people.h"
+#include "supervisor/cli.h"
 #include "supervisor/outcome.h"
 #include "supervisor/result.h"
 
@@ -339,7 +339,7 @@ measure(const Job *job, const Options *options)
 typedef struct CommandLine
 {
 	Options		options;
-	People		people;
+	Cli		cli;
 	bool		devices;
 } CommandLine;
 
@@ -348,7 +348,7 @@ static int
 read_options(int argc, char **argv, CommandLine *line)
 {
 	Options    *o = &line->options;
-	People	   *p = &line->people;
+	Cli	   *p = &line->cli;
 	const char *scratch = NULL;
 	const char *libdir = NULL;
 	const char *cores = NULL;
@@ -379,13 +379,13 @@ read_options(int argc, char **argv, CommandLine *line)
 		&& strcmp(p->profile_with, "ncu") != 0)
 	{
 		fputs("cudal1-measure: --profile-with takes perf or ncu\n", stderr);
-		return PEOPLE_USAGE;
+		return CLI_USAGE;
 	}
 	p->cores = cores ? (int) strtol(cores, &end, 10) : 0;
 	if (cores && (*end || p->cores < 1))
 	{
 		fputs("cudal1-measure: --cores takes a number from 1 on\n", stderr);
-		return PEOPLE_USAGE;
+		return CLI_USAGE;
 	}
 	return -1;
 }
@@ -397,7 +397,7 @@ read_options(int argc, char **argv, CommandLine *line)
 static int
 measure_files(CommandLine *line, char **paths, int n)
 {
-	People	   *people = &line->people;
+	Cli	   *cli = &line->cli;
 	const char *term = getenv("TERM");
 	const char *no_color = getenv("NO_COLOR");
 	bool		capable = !term || strcmp(term, "dumb") != 0;
@@ -405,33 +405,33 @@ measure_files(CommandLine *line, char **paths, int n)
 	char		error[512];
 	Job			job;
 
-	people->json = people->json || !isatty(STDOUT_FILENO);
-	people->colour = capable && !(no_color && no_color[0]);
-	line->options.people = people;
+	cli->json = cli->json || !isatty(STDOUT_FILENO);
+	cli->colour = capable && !(no_color && no_color[0]);
+	line->options.cli = cli;
 	line->options.person = capable && isatty(STDERR_FILENO);
-	people_read_task(people, paths[0]);
+	cli_read_task(cli, paths[0]);
 	for (int i = 1; i < n; i++)
-		if (n > 2 && (int) strlen(paths[i]) > people->width)
-			people->width = (int) strlen(paths[i]);
+		if (n > 2 && (int) strlen(paths[i]) > cli->width)
+			cli->width = (int) strlen(paths[i]);
 	for (int i = 1; i < n; i += HEAT_MAX)
-		text[i / HEAT_MAX] = people_job(people, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
-	people_try_profiler(people, &line->options);
+		text[i / HEAT_MAX] = cli_job(cli, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
+	cli_try_profiler(cli, &line->options);
 	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
 	{
 		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX]), error, sizeof(error)))
 		{
 			fprintf(stderr, "cudal1-measure: %s: %s\n", paths[0], error);
-			return PEOPLE_USAGE;
+			return CLI_USAGE;
 		}
-		people->files = paths + i;
+		cli->files = paths + i;
 		measure(&job, &line->options);
 		job_free(&job);
 	}
 	for (int i = 1; i < n; i += HEAT_MAX)
 		free(text[i / HEAT_MAX]);
-	json_decref(people->task);
-	json_decref(people->numbers);
-	return executor_cancelled ? PEOPLE_UNMEASURED : people->status;
+	json_decref(cli->task);
+	json_decref(cli->numbers);
+	return executor_cancelled ? CLI_UNMEASURED : cli->status;
 }
 
 int
@@ -472,7 +472,7 @@ main(int argc, char **argv)
 					argv[optind]);
 			return 2;
 		}
-		text = people_read_file(argv[optind], &length);
+		text = cli_read_file(argv[optind], &length);
 		options->person = isatty(STDERR_FILENO);
 	}
 	else

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "supervisor/people.h"
+#include "supervisor/cli.h"
 #include "supervisor/result.h"
 
 static const char *const outcome_names[] = {
@@ -89,9 +89,9 @@ result_print(const Measure *m, Member *member)
 	json_object_set(o, "evidence", r->evidence);
 	if (m->options->person)
 		fputs("\r\033[K", stderr);
-	if (m->options->people)
+	if (m->options->cli)
 	{
-		people_show(m, member->number, o);
+		cli_show(m, member->number, o);
 		json_decref(o);
 		return;
 	}

@@ -92,7 +92,7 @@ typedef struct Options
 	bool		unsandboxed;
 	bool		person;			/* progress for a person on a terminal */
 	bool		lines;			/* progress as lines of JSON */
-	struct People *people;		/* takes the result; NULL: it is printed as a line of JSON */
+	struct Cli *cli;			/* takes the result; NULL: it is printed as a line of JSON */
 } Options;
 
 /* what a trial changes that looks for the cause of a failure, see diagnose.c */

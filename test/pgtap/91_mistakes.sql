@@ -1,6 +1,6 @@
 -- Plausible mistakes of trainers, engineers, analysts and operators: each is refused with its SQLSTATE, and what is said
 -- names what would be right. Hints that the server's own errors get are in test/sql/errors.sql, mistakes with programs in
--- test/t/053_people.pl, 060_import.pl, 061_agent.pl, 089_report.pl and 091_top.pl.
+-- test/t/053_command_line.pl, 060_import.pl, 061_agent.pl, 089_report.pl and 091_top.pl.
 BEGIN;
 
 SELECT cudal1_add_task('column sums', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "inout"}]}',

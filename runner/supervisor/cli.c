@@ -1,5 +1,5 @@
 /*
- * people.c
+ * cli.c
  *		`cudal1-measure TASK CANDIDATE...`: jobs made of files, and verdicts for a reader.
  *
  * A candidate's detail may hold what its code printed. A terminal obeys escape sequences in that,
@@ -19,7 +19,7 @@
 
 #include "common/text.h"
 #include "src/score.h"
-#include "supervisor/people.h"
+#include "supervisor/cli.h"
 #include "supervisor/profile_numbers.h"
 
 #define FILE_LIMIT	((size_t) 64 << 20)
@@ -34,11 +34,11 @@ refuse(const char *format,...)
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
-	exit(PEOPLE_USAGE);
+	exit(CLI_USAGE);
 }
 
 char *
-people_read_file(const char *path, size_t *length)
+cli_read_file(const char *path, size_t *length)
 {
 	FILE	   *file = fopen(path, "re");
 	char	   *text = file ? text_read(file, FILE_LIMIT, length) : NULL;
@@ -54,7 +54,7 @@ static json_t *
 read_source(const char *path)
 {
 	size_t		length;
-	char	   *text = people_read_file(path, &length);
+	char	   *text = cli_read_file(path, &length);
 	json_t	   *source = length == strlen(text) ? json_string(text) : NULL;
 
 	free(text);
@@ -70,7 +70,7 @@ read_object(const char *path)
 {
 	json_error_t at;
 	size_t		length;
-	char	   *text = people_read_file(path, &length);
+	char	   *text = cli_read_file(path, &length);
 	json_t	   *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &at);
 
 	free(text);
@@ -129,7 +129,7 @@ next_comment(const char **at, const char **begin)
 }
 
 json_t *
-people_signature(const char *source, char *error, size_t size)
+cli_signature(const char *source, char *error, size_t size)
 {
 	const char *at = source;
 	const char *begin;
@@ -218,7 +218,7 @@ read_folder(const char *path)
 }
 
 void
-people_read_task(People *people, const char *path)
+cli_read_task(Cli *cli, const char *path)
 {
 	struct stat st;
 	char		error[512];
@@ -228,47 +228,47 @@ people_read_task(People *people, const char *path)
 
 	if (stat(path, &st) != 0)
 		refuse("can't read %s: %s", path, strerror(errno));
-	people->task = S_ISDIR(st.st_mode) ? read_folder(path)
+	cli->task = S_ISDIR(st.st_mode) ? read_folder(path)
 		: json_pack("{s:s, s:s, s:o}", "name", path, "language", language_of(path), "reference",
 					read_source(path));
-	if (!people->task)
+	if (!cli->task)
 		refuse("the name %s is not UTF-8 text", path);
-	if (people->profile && access(people->profile, R_OK) != 0)
+	if (cli->profile && access(cli->profile, R_OK) != 0)
 		refuse("--profile takes a file with JSON: can't read %s: %s (--quick is profile 'quick')",
-			   people->profile, strerror(errno));
-	people->numbers = people->profile ? read_object(people->profile)
-		: people->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
-	stranger = job_profile_stranger(people->numbers);
+			   cli->profile, strerror(errno));
+	cli->numbers = cli->profile ? read_object(cli->profile)
+		: cli->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
+	stranger = job_profile_stranger(cli->numbers);
 	if (stranger)
 		refuse("%s: unknown member \"%s\"; members are the columns of cudal1.profile",
-			   people->profile, stranger);
-	if (people->cores > 0)
-		json_object_set_new(people->task, "cores", json_integer(people->cores));
-	if (people->signature)
-		json_object_set_new(people->task, "signature", read_object(people->signature));
-	source = json_string_value(json_object_get(people->task, "reference"));
-	if (strcmp(json_string_value(json_object_get(people->task, "language")), "pytorch") == 0)
+			   cli->profile, stranger);
+	if (cli->cores > 0)
+		json_object_set_new(cli->task, "cores", json_integer(cli->cores));
+	if (cli->signature)
+		json_object_set_new(cli->task, "signature", read_object(cli->signature));
+	source = json_string_value(json_object_get(cli->task, "reference"));
+	if (strcmp(json_string_value(json_object_get(cli->task, "language")), "pytorch") == 0)
 	{
 		if (!strstr(source, "Model") || !strstr(source, "get_inputs"))
 			refuse("%s is no KernelBench file: it defines no Model or no get_inputs", path);
 	}
-	else if (!json_object_get(people->task, "signature"))
+	else if (!json_object_get(cli->task, "signature"))
 	{
-		signature = people_signature(source, error, sizeof(error));
+		signature = cli_signature(source, error, sizeof(error));
 		if (!signature)
 			refuse("%s: %s", path, error);
-		json_object_set_new(people->task, "signature", signature);
+		json_object_set_new(cli->task, "signature", signature);
 	}
 }
 
 char *
-people_job(const People *people, char **files, int n)
+cli_job(const Cli *cli, char **files, int n)
 {
 	json_t	   *candidates = json_array();
-	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", people->task, "candidates",
-								candidates, "profile", people->numbers, "device", "key",
-								people->device);
-	const char *language = json_string_value(json_object_get(people->task, "language"));
+	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", cli->task, "candidates",
+								candidates, "profile", cli->numbers, "device", "key",
+								cli->device);
+	const char *language = json_string_value(json_object_get(cli->task, "language"));
 	char	   *text;
 
 	for (int i = 0; i < n; i++)
@@ -289,7 +289,7 @@ people_job(const People *people, char **files, int n)
 }
 
 void
-people_plain(char *out, size_t size, const char *in)
+cli_plain(char *out, size_t size, const char *in)
 {
 	size_t		left = strlen(in);
 	size_t		o = 0;
@@ -328,11 +328,11 @@ status_of(const char *outcome)
 	static const char *const unmeasured[] = {"lost", "unstable", "unverified", "cancelled"};
 
 	if (strcmp(outcome, "successful") == 0)
-		return PEOPLE_RIGHT;
+		return CLI_RIGHT;
 	for (int i = 0; i < 4; i++)
 		if (strcmp(outcome, unmeasured[i]) == 0)
-			return PEOPLE_UNMEASURED;
-	return PEOPLE_WRONG;
+			return CLI_UNMEASURED;
+	return CLI_WRONG;
 }
 
 static double
@@ -345,21 +345,21 @@ number_of(const json_t *result, const char *name)
 
 /* "9.05x (9.00 to 9.11), right, 7 pairs, 8 s", or the reason */
 static void
-show_line(const People *people, const char *file, const json_t *result, const char *outcome,
+show_line(const Cli *cli, const char *file, const json_t *result, const char *outcome,
 		  PeopleStatus status)
 {
 	static const char *const colours[] = {"\033[32m", "\033[31m", "", "\033[33m"};
-	const char *colour = people->colour ? colours[status] : "";
-	const char *plain = people->colour ? "\033[0m" : "";
+	const char *colour = cli->colour ? colours[status] : "";
+	const char *plain = cli->colour ? "\033[0m" : "";
 	const char *why = json_string_value(json_object_get(result, "detail"));
 	char		name[256];
 	char		detail[700];
 
-	people_plain(name, sizeof(name), file);
-	people_plain(detail, sizeof(detail), why ? why : "");
-	if (people->width > 0)
-		printf("%-*s  ", people->width, name);
-	if (status == PEOPLE_RIGHT)
+	cli_plain(name, sizeof(name), file);
+	cli_plain(detail, sizeof(detail), why ? why : "");
+	if (cli->width > 0)
+		printf("%-*s  ", cli->width, name);
+	if (status == CLI_RIGHT)
 		printf("%s%.2fx%s (%.2f to %.2f), right, %lld pairs, %.0f s", colour,
 			   cudal1_score_conservative_round(number_of(result, "score")), plain,
 			   cudal1_score_conservative_round(number_of(result, "lower")),
@@ -381,11 +381,11 @@ show_line(const People *people, const char *file, const json_t *result, const ch
  * once more under the profiler, which writes `output`; without one, only the profiler is tried.
  */
 static bool
-profiler_fails(const People *people, const Options *options, const char *code,
+profiler_fails(const Cli *cli, const Options *options, const char *code,
 			   const char *output, char *said, size_t size)
 {
-	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", people->task, "code", code,
-								 "device", people->device);
+	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", cli->task, "code", code,
+								 "device", cli->device);
 	char	   *text = json_dumps(root, 0);
 	char		script[4096];
 	int			job = memfd_create("job", MFD_CLOEXEC);
@@ -405,7 +405,7 @@ profiler_fails(const People *people, const Options *options, const char *code,
 			dup2(job, STDIN_FILENO);
 			dup2(out, STDOUT_FILENO);
 			dup2(out, STDERR_FILENO);
-			execl(options->python, options->python, "-I", script, people->profile_with, output,
+			execl(options->python, options->python, "-I", script, cli->profile_with, output,
 				  options->unsandboxed ? "unsandboxed" : NULL, NULL);
 			dprintf(STDERR_FILENO, "can't run %s: %s", options->python, strerror(errno));
 			_exit(127);
@@ -426,43 +426,43 @@ profiler_fails(const People *people, const Options *options, const char *code,
 }
 
 void
-people_try_profiler(const People *people, const Options *options)
+cli_try_profiler(const Cli *cli, const Options *options)
 {
 	char		said[1024];
 	char		why[1024];
 
-	if (people->profile_with && profiler_fails(people, options, NULL, NULL, said, sizeof(said)))
+	if (cli->profile_with && profiler_fails(cli, options, NULL, NULL, said, sizeof(said)))
 	{
-		people_plain(why, sizeof(why), said);
-		refuse("--profile-with %s: %s", people->profile_with, why);
+		cli_plain(why, sizeof(why), said);
+		refuse("--profile-with %s: %s", cli->profile_with, why);
 	}
 }
 
 void
-people_show(const Measure *m, int number, json_t *result)
+cli_show(const Measure *m, int number, json_t *result)
 {
-	People	   *people = m->options->people;
+	Cli	   *cli = m->options->cli;
 	const char *outcome = json_string_value(json_object_get(result, "outcome"));
 	PeopleStatus status = status_of(outcome);
-	const char *slash = strrchr(people->files[number], '/');
+	const char *slash = strrchr(cli->files[number], '/');
 	char		file[1024];
 	char		said[1024];
 	char		profile[1024] = "";
 	bool		kept = false;
 
-	if (people->profile_with && status == PEOPLE_RIGHT)
+	if (cli->profile_with && status == CLI_RIGHT)
 	{
-		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : people->files[number],
-				 strcmp(people->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
-		kept = !profiler_fails(people, m->options, m->job->candidate[number].code, file, said,
+		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : cli->files[number],
+				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
+		kept = !profiler_fails(cli, m->options, m->job->candidate[number].code, file, said,
 							   sizeof(said));
-		people_plain(profile, sizeof(profile), kept ? file : said);
+		cli_plain(profile, sizeof(profile), kept ? file : said);
 	}
-	if (people->json)
+	if (cli->json)
 	{
 		char	   *line;
 
-		json_object_set_new(result, "file", json_string(people->files[number]));
+		json_object_set_new(result, "file", json_string(cli->files[number]));
 		if (profile[0])
 			json_object_set_new(result, kept ? "profile" : "no_profile", json_string(profile));
 		line = json_dumps(result, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII
@@ -472,12 +472,12 @@ people_show(const Measure *m, int number, json_t *result)
 	}
 	else
 	{
-		show_line(people, people->files[number], result, outcome, status);
+		show_line(cli, cli->files[number], result, outcome, status);
 		if (profile[0])
-			printf("%*s%s%s\n", people->width > 0 ? people->width + 2 : 0, "",
+			printf("%*s%s%s\n", cli->width > 0 ? cli->width + 2 : 0, "",
 				   kept ? "profile in " : "no profile: ", profile);
 	}
 	fflush(stdout);
-	if ((int) status > people->status)
-		people->status = status;
+	if ((int) status > cli->status)
+		cli->status = status;
 }

@@ -1,9 +1,9 @@
 /*
- * people.h
+ * cli.h
  *		`cudal1-measure TASK CANDIDATE...`: jobs made of files, and verdicts for a reader.
  */
-#ifndef CUDAL1_PEOPLE_H
-#define CUDAL1_PEOPLE_H
+#ifndef CUDAL1_CLI_H
+#define CUDAL1_CLI_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,13 +13,13 @@
 
 typedef enum PeopleStatus
 {
-	PEOPLE_RIGHT,
-	PEOPLE_WRONG,
-	PEOPLE_USAGE,
-	PEOPLE_UNMEASURED,
+	CLI_RIGHT,
+	CLI_WRONG,
+	CLI_USAGE,
+	CLI_UNMEASURED,
 } PeopleStatus;
 
-typedef struct People
+typedef struct Cli
 {
 	const char *signature;		/* files named by options; NULL: none */
 	const char *profile;
@@ -34,29 +34,29 @@ typedef struct People
 	char	  **files;			/* the job's candidates */
 	int			width;			/* of the longest name; 0: a single candidate */
 	int			status;			/* of all candidates so far */
-} People;
+} Cli;
 
-/* these three print what is wrong, and exit with PEOPLE_USAGE; the job is the caller's to free */
-extern void people_read_task(People *people, const char *path);
-extern void people_try_profiler(const People *people, const Options *options);
-extern char *people_job(const People *people, char **files, int n);
+/* these three print what is wrong, and exit with CLI_USAGE; the job is the caller's to free */
+extern void cli_read_task(Cli *cli, const char *path);
+extern void cli_try_profiler(const Cli *cli, const Options *options);
+extern char *cli_job(const Cli *cli, char **files, int n);
 
 /*
  * prints the result of a candidate, by its number in the job, keeps a profile where one is asked
  * for, and raises the status
  */
-extern void people_show(const Measure *m, int number, json_t *result);
+extern void cli_show(const Measure *m, int number, json_t *result);
 
 /* the signature in a comment of a source, a new reference; NULL: none, and `error` says why */
-extern json_t *people_signature(const char *source, char *error, size_t size);
+extern json_t *cli_signature(const char *source, char *error, size_t size);
 
 /*
  * one line without control characters, also those of C1 and those that change the direction of
  * writing
  */
-extern void people_plain(char *out, size_t size, const char *in);
+extern void cli_plain(char *out, size_t size, const char *in);
 
-/* a whole file; prints why not and exits with PEOPLE_USAGE */
-extern char *people_read_file(const char *path, size_t *length);
+/* a whole file; prints why not and exits with CLI_USAGE */
+extern char *cli_read_file(const char *path, size_t *length);
 
-#endif							/* CUDAL1_PEOPLE_H */
+#endif							/* CUDAL1_CLI_H */

@@ -1,11 +1,11 @@
 /*
- * people.c
+ * cli.c
  *		What a source's comment says of its signature, and what of a candidate's words reaches a
  *		terminal.
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
-#include "../../runner/supervisor/people.c"
+#include "../../runner/supervisor/cli.c"
 #include "../../runner/supervisor/job.c"
 #include "../../runner/common/tensor.c"
 
@@ -18,7 +18,7 @@ static const char *
 first_name(const char *source)
 {
 	static char name[64];
-	json_t	   *signature = people_signature(source, said, sizeof(said));
+	json_t	   *signature = cli_signature(source, said, sizeof(said));
 	const json_t *args = json_object_get(signature, "args");
 	const char *first = json_string_value(json_object_get(json_array_get(args, 0), "name"));
 
@@ -52,7 +52,7 @@ plain(const char *text, size_t size)
 {
 	static char out[256];
 
-	people_plain(out, size, text);
+	cli_plain(out, size, text);
 	return out;
 }
 
