@@ -1,13 +1,11 @@
 /*
  * jobs.c
- *		What supervise/ needs of a worker: the log, the count of open files, the queue by SPI.
+ *		What supervise/ needs of a worker: the log, and the queue by SPI.
  *
  * None of the functions in these tables raises an error: entry.c turns errors into results, and the
  * others do not fail.
  */
 #include "postgres.h"
-
-#include "storage/fd.h"
 
 #include "entry.h"
 #include "jobs.h"
@@ -21,28 +19,6 @@ write_log(const char *text)
 }
 
 static bool
-take_descriptors(int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (!AcquireExternalFD())
-		{
-			while (i-- > 0)
-				ReleaseExternalFD();
-			return false;
-		}
-	}
-	return true;
-}
-
-static void
-give_descriptors(int n)
-{
-	while (n-- > 0)
-		ReleaseExternalFD();
-}
-
-static bool
 connected(void)
 {
 	return true;
@@ -51,7 +27,7 @@ connected(void)
 void
 cudal1_worker_jobs_prepare(void)
 {
-	static const Cudal1Host host = {write_log, take_descriptors, give_descriptors};
+	static const Cudal1Host host = {write_log};
 	static const Cudal1Queue queue = {.run = cudal1_entry_run,.problem = cudal1_entry_problem,
 		.connected = connected,.lease_seconds = &cudal1_lease_seconds,
 	.read = cudal1_message_read};

@@ -2,12 +2,12 @@
  * Certification: does a task tell work from the lack of it?
  *
  * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies
- * an input, or answers with the output for the first inputs. Where one passes, any candidate can, and the task's rewards mean
- * nothing. Null candidates are written here from the task's signature or around its reference, run
- * at the lowest priority with a profile that checks and hardly times, and are candidates like
- * others, but that nobody proposed them: their purpose keeps them out of buckets and reports, and
- * their hash is salted, so that a proposal of the same text is a candidate of its own, measured in
- * full.
+ * an input, or answers with the output for the first inputs. Where one passes, any candidate can,
+ * and the task's rewards mean nothing. Null candidates are written here from the task's signature
+ * or around its reference, run at the lowest priority with a profile that checks and hardly times,
+ * and are candidates like others, but that nobody proposed them: their purpose keeps them out of
+ * buckets and reports, and their hash is salted, so that a proposal of the same text is a candidate
+ * of its own, measured in full.
  *
  * Before them comes the task's reference as its own candidate, measured likewise. It must not fail:
  * a reference that does not load, does not agree with itself or returns the same for all inputs

@@ -45,13 +45,10 @@
 
 /* bytes that one poll reads, so that one child's output does not delay the others */
 #define READ_BUDGET (256 * 1024)
-/* lines of standard error that reach the log in ten seconds */
-#define LOG_WINDOW_MS 10000
-#define LOG_LINES 20
+/* lines of a child's standard error that reach the log */
+#define LOG_LINES 100
 #define LOG_LINE_BYTES 1000
 
-/* three pipes and a pidfd */
-#define CHILD_FDS 4
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
@@ -92,11 +89,6 @@ bool
 cudal1_children_prepare(const Cudal1Host *host)
 {
 	cudal1_host = host;
-	if (host->take_descriptors && !host->take_descriptors(1))
-	{
-		errno = EMFILE;
-		return false;
-	}
 	epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_descriptor < 0)
 		return false;
@@ -166,8 +158,6 @@ close_end(int *fd)
 		return;
 	close(*fd);
 	*fd = -1;
-	if (cudal1_host->give_descriptors)
-		cudal1_host->give_descriptors(1);
 }
 
 /* ---- start ---- */
@@ -373,11 +363,6 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		*problem = say("cannot run \"%s\": %s", program->argv[0], strerror(errno));
 		return false;
 	}
-	if (cudal1_host->take_descriptors && !cudal1_host->take_descriptors(CHILD_FDS))
-	{
-		*problem = "too many open files: raise max_files_per_process";
-		return false;
-	}
 	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n",
 			 program->argv[0]);
 	*problem = "out of memory";
@@ -385,11 +370,7 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	for (int i = 0; i < 3; i++)
 		free(made[i]);
 	if (!started)
-	{
-		if (cudal1_host->give_descriptors)
-			cudal1_host->give_descriptors(CHILD_FDS);
 		return false;
-	}
 	alive[nalive++] = child->pid;
 	child->gone = false;
 	snprintf(child->label, sizeof(child->label), "%s", program->label);
@@ -467,19 +448,6 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 		child->input_watched = watch(child->in, EPOLLOUT);
 }
 
-static void
-log_dropped(Cudal1Child *child)
-{
-	char		text[128];
-
-	if (child->log_dropped > 0)
-	{
-		snprintf(text, sizeof(text), "%s: %d more lines", child->label, child->log_dropped);
-		cudal1_host->log(text);
-	}
-	child->log_dropped = 0;
-}
-
 /* logs a line of standard error; bytes that are not printable ASCII become question marks */
 static void
 log_line(Cudal1Child *child)
@@ -487,28 +455,22 @@ log_line(Cudal1Child *child)
 	char	   *line = child->err_line.data;
 	bool		cut = child->err_line.length > LOG_LINE_BYTES;
 	size_t		length = cut ? LOG_LINE_BYTES : child->err_line.length;
-	int64_t		now = cudal1_clock_ms();
 	char		text[LOG_LINE_BYTES + 128];
 
-	if (now - child->log_window > LOG_WINDOW_MS)
+	child->err_line.length = 0;
+	if (length == 0 || child->log_lines > LOG_LINES)
+		return;
+	if (child->log_lines++ == LOG_LINES)
+		snprintf(text, sizeof(text), "%s: further lines are left out", child->label);
+	else
 	{
-		log_dropped(child);
-		child->log_window = now;
-		child->log_lines = 0;
-	}
-	if (length > 0 && child->log_lines < LOG_LINES)
-	{
-		child->log_lines++;
 		for (size_t i = 0; i < length; i++)
 			if ((unsigned char) line[i] < 0x20 || (unsigned char) line[i] >= 0x7f)
 				line[i] = line[i] == '\t' ? ' ' : '?';
 		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
 				 cut ? " ..." : "");
-		cudal1_host->log(text);
 	}
-	else if (length > 0)
-		child->log_dropped++;
-	child->err_line.length = 0;
+	cudal1_host->log(text);
 }
 
 static void
@@ -628,7 +590,6 @@ cudal1_child_poll(Cudal1Child *child)
 	/* descendants may hold the pipes open, but their output does not count */
 	if (child->err_line.length > 0)
 		log_line(child);
-	log_dropped(child);
 	if (child->out_line.length > 0 && !child->overlong)
 		child->on_line(child->owner, child->out_line.data, child->out_line.length);
 	child->out_line.length = 0;

@@ -27,8 +27,6 @@
 typedef struct Cudal1Host
 {
 	void		(*log) (const char *text);	/* one line for operators */
-	bool		(*take_descriptors) (int n);	/* counts open files; NULL: the host does not */
-	void		(*give_descriptors) (int n);
 } Cudal1Host;
 
 /* line is NUL-terminated; it may hold other NULs, so only length says where it ends */
@@ -53,9 +51,7 @@ typedef struct Cudal1Child
 	bool		overlong;		/* wrote a line above its limit */
 	int			status;			/* as of waitpid, once collected */
 	bool		gone;			/* ended and read to the end */
-	int64_t		log_window;		/* rate limit of standard error */
 	int			log_lines;
-	int			log_dropped;
 	Cudal1OnLine on_line;
 	void	   *owner;
 } Cudal1Child;

@@ -8,8 +8,7 @@
  *
  * The jobs of a heat share a child.  Each has its claim, its result and its verdict.  One that has
  * its result, or was told to stop, is settled while the child works on for the others; the child is
- * told to stop once none is left that waits for a result.  Verdicts that are there at once are
- * stored in one transaction, so that a session that waits for all of a group wakes once.
+ * told to stop once none is left that waits for a result.
  *
  * The claim is committed before the child starts.  So if this process dies, it leaves a running job
  * with a lease, and nothing that would have to be undone.
@@ -27,7 +26,6 @@
 #include "jobs.h"
 
 #define MAX_JOBS 512
-#define MAX_OFFER 32			/* verdicts of one transaction */
 #define LABEL "cudal1-measure, job %lld"
 
 /* least time between heartbeats with news, and most time between those without */
@@ -40,8 +38,6 @@
 #define WAITING_MS 15000
 /* a child that runs this long after SIGTERM, or after its result, gets SIGKILL */
 #define STOP_MS 5000
-/* results of a heat that come within this time of each other are stored together */
-#define TOGETHER_MS 100
 /* a child with more lines that are neither progress nor result, or more bytes in all, is ended */
 #define MAX_GARBAGE 100
 #define MAX_OUTPUT ((uint64_t) 256 << 20)
@@ -427,19 +423,13 @@ close_job(Job *job)
 	job->done = true;
 }
 
-/* the verdicts of jobs of one heat; `answers`: one each */
 static Cudal1Call
-offer(Job *const *these, int n, Cudal1Report *answers)
+offer(Job *job, Cudal1Answer *answer)
 {
-	Cudal1Buffer	made[MAX_OFFER] = {{0}};
-	Cudal1Call	outcome;
+	Cudal1Buffer	made = {0};
+	Cudal1Call	outcome = cudal1_queue_finish(&job->claim, verdict_of(job, &made), answer);
 
-	for (int i = 0; i < n; i++)
-		answers[i] = (Cudal1Report) {.claim = &these[i]->claim,
-			.result = verdict_of(these[i], &made[i])};
-	outcome = cudal1_queue_finish(answers, n);
-	for (int i = 0; i < n; i++)
-		free(made[i].data);
+	free(made.data);
 	return outcome;
 }
 
@@ -453,19 +443,11 @@ count_deferred(void)
 	return n;
 }
 
-/* from when on its verdict can be stored while the child works on; INT64_MAX: not before its end */
-static int64_t
-settled_at(const Job *job)
-{
-	if (waits(job) || !any_waits(job->heat))
-		return INT64_MAX;
-	return job->result ? job->heat->result_at + TOGETHER_MS : 0;
-}
-
+/* whether its verdict can be stored: the child is gone, or works on for others alone */
 static bool
 is_settled(const Job *job)
 {
-	return job->heat->child.gone || settled_at(job) <= cudal1_clock_ms();
+	return job->heat->child.gone || (!waits(job) && any_waits(job->heat));
 }
 
 /* whether it may be stored now */
@@ -480,7 +462,7 @@ is_due(Job *job, int64_t now)
 
 /* what the queue answered, of one job */
 static void
-take_answer(Job *job, Cudal1Call outcome, int answer)
+take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 {
 	bool		failed = outcome == CUDAL1_CALL_FAILED;
 
@@ -516,14 +498,11 @@ take_answer(Job *job, Cudal1Call outcome, int answer)
 	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
 }
 
-/* stores the verdict of a job, and those of its heat that are as far */
 static Cudal1Call
 store_verdict(Job *job, int64_t now)
 {
-	Job		   *these[MAX_OFFER] = {job};
-	Cudal1Report answers[MAX_OFFER];
 	bool		due = is_due(job, now);
-	int			n = 1;
+	Cudal1Answer answer;
 	Cudal1Call	outcome;
 
 	if (job->ending == ENDING_FENCED)
@@ -536,17 +515,9 @@ store_verdict(Job *job, int64_t now)
 	if (!due)
 		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 
-	/* what was refused, or has to wait, is offered by itself */
-	for (int i = 0; i < njobs && n < MAX_OFFER && job->tries == 0; i++)
-		if (jobs[i]->heat == job->heat && jobs[i] != job && !jobs[i]->done && jobs[i]->tries == 0
-			&& jobs[i]->ending != ENDING_FENCED && is_settled(jobs[i]) && is_due(jobs[i], now))
-			these[n++] = jobs[i];
-	outcome = offer(these, n, answers);
-	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
-		return outcome;
-	for (int i = 0; i < n; i++)
-		take_answer(these[i], n > 1 && outcome == CUDAL1_CALL_FAILED ? CUDAL1_CALL_TRANSIENT
-					: outcome, answers[i].answer);
+	outcome = offer(job, &answer);
+	if (outcome != CUDAL1_CALL_GONE && outcome != CUDAL1_CALL_CUT)
+		take_answer(job, outcome, answer);
 	return outcome;
 }
 
@@ -616,10 +587,8 @@ cudal1_jobs_next_ms(void)
 			bool		news = job->progress || job->beat_soon;
 
 			next = least(next, job->last_beat + (news ? BEAT_MS : quiet_beat()));
-			if (heat->child.gone)
+			if (is_settled(job))
 				next = least(next, job->retry_at);
-			else if (settled_at(job) < INT64_MAX)
-				next = least(next, most(job->retry_at, settled_at(job)));
 		}
 		if (heat->child.gone)
 			continue;
@@ -751,15 +720,15 @@ cudal1_jobs_drop(void)
 static void
 leave_job(Job *job)
 {
-	Cudal1Report answer;
+	Cudal1Answer answer;
 
 	if (!job->heat->child.gone)
 		cudal1_child_kill(&job->heat->child);
 	if (job->ending != ENDING_FENCED && !job->given_up)
 	{
-		Cudal1Call	outcome = offer(&job, 1, &answer);
+		Cudal1Call	outcome = offer(job, &answer);
 
-		if (outcome == CUDAL1_CALL_DONE && answer.answer != CUDAL1_ANSWER_LATER)
+		if (outcome == CUDAL1_CALL_DONE && answer != CUDAL1_ANSWER_LATER)
 		{
 			close_job(job);
 			return;

@@ -10,9 +10,6 @@
 #include <string.h>
 
 #include "queue.h"
-#include "src/buffer.h"
-
-#define FINISH_ARGUMENTS 3
 
 const Cudal1Queue *cudal1_queue = NULL;
 
@@ -153,80 +150,15 @@ cudal1_queue_release(const Cudal1Claim *claim)
 	return outcome;
 }
 
-/* ---- results, several in one transaction ---- */
-
-static void
-append(Cudal1Buffer *text, const char *string)
-{
-	cudal1_buffer_append(text, string, strlen(string));
-}
-
-/* ids and attempts as arrays, results as one of JSON; false: no memory */
-static bool
-write_reports(const Cudal1Report *reports, int n, Cudal1Buffer *arguments)
-{
-	bool		good = true;
-
-	for (int i = 0; i < n; i++)
-	{
-		Cudal1Number id,
-					attempt;
-		const char *const piece[FINISH_ARGUMENTS] = {
-			cudal1_queue_text(id, reports[i].claim->job_id),
-			cudal1_queue_text(attempt, reports[i].claim->attempt),
-			reports[i].result};
-
-		for (int j = 0; j < FINISH_ARGUMENTS; j++)
-		{
-			append(&arguments[j], i > 0 ? "," : j < 2 ? "{" : "[");
-			append(&arguments[j], piece[j]);
-		}
-	}
-	for (int j = 0; j < FINISH_ARGUMENTS; j++)
-	{
-		append(&arguments[j], j < 2 ? "}" : "]");
-		good = good && !arguments[j].lost;
-	}
-	return good;
-}
-
-/* the answers of cudal1.finish(), with blanks between them */
-static void
-read_answers(Cudal1Report *reports, int n, const char *answer)
-{
-	for (int i = 0; i < n; i++)
-	{
-		size_t		length = answer ? strcspn(answer, " ") : 0;
-
-		reports[i].answer = length == 6 && memcmp(answer, "stored", 6) == 0 ? CUDAL1_ANSWER_STORED
-			: length == 5 && memcmp(answer, "later", 5) == 0 ? CUDAL1_ANSWER_LATER
-			: CUDAL1_ANSWER_LOST;
-		answer = answer && answer[length] ? answer + length + 1 : NULL;
-	}
-}
-
 Cudal1Call
-cudal1_queue_finish(Cudal1Report *reports, int n)
+cudal1_queue_finish(const Cudal1Claim *claim, const char *result, Cudal1Answer *answer)
 {
-	static const char query[] =
-		"SELECT pg_catalog.string_agg(cudal1.finish(x.job_id, x.attempt, x.result), ' '"
-		" ORDER BY x.n)"
-		" FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::int[]),"
-		" pg_catalog.jsonb_array_elements($3::jsonb))"
-		" WITH ORDINALITY AS x(job_id, attempt, result, n)";
-	Cudal1Buffer text[FINISH_ARGUMENTS] = {{0}};
-	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
+	char	   *words;
+	Cudal1Call	outcome = report("SELECT cudal1.finish($1::bigint, $2::int, $3::jsonb)", claim, 1,
+								 &result, &words);
 
-	if (write_reports(reports, n, text))
-	{
-		const char *arguments[] = {text[0].data, text[1].data, text[2].data};
-		char	   *answer;
-
-		outcome = cudal1_queue->run(query, FINISH_ARGUMENTS, arguments, &answer, 1);
-		read_answers(reports, n, answer);
-		free(answer);
-	}
-	for (int j = 0; j < FINISH_ARGUMENTS; j++)
-		cudal1_buffer_free(&text[j]);
+	*answer = words && strcmp(words, "stored") == 0 ? CUDAL1_ANSWER_STORED
+		: words && strcmp(words, "later") == 0 ? CUDAL1_ANSWER_LATER : CUDAL1_ANSWER_LOST;
+	free(words);
 	return outcome;
 }

@@ -39,18 +39,12 @@ typedef struct Cudal1Claim
 	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;
 
-/* what a claim came to */
-typedef struct Cudal1Report
+typedef enum Cudal1Answer
 {
-	const Cudal1Claim *claim;
-	const char *result;			/* a JSON document in UTF-8 */
-	enum
-	{
-		CUDAL1_ANSWER_STORED,
-		CUDAL1_ANSWER_LOST,		/* another has the job */
-		CUDAL1_ANSWER_LATER		/* a session's open transaction is changing the job */
-	}			answer;
-} Cudal1Report;
+	CUDAL1_ANSWER_STORED,
+	CUDAL1_ANSWER_LOST,			/* another has the job */
+	CUDAL1_ANSWER_LATER			/* a session's open transaction is changing the job */
+} Cudal1Answer;
 
 typedef struct Cudal1Message
 {
@@ -101,8 +95,9 @@ extern void cudal1_queue_free(Cudal1Claim *claim);
 extern Cudal1Call cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress,
 										 Cudal1Verdict *verdict);
 
-/* all in one transaction; answer of each is set when DONE */
-extern Cudal1Call cudal1_queue_finish(Cudal1Report *reports, int n);
+/* result: a JSON document in UTF-8; *answer is set when DONE */
+extern Cudal1Call cudal1_queue_finish(const Cudal1Claim *claim, const char *result,
+									  Cudal1Answer *answer);
 extern Cudal1Call cudal1_queue_release(const Cudal1Claim *claim);
 
 #endif							/* CUDAL1_SUPERVISE_QUEUE_H */

@@ -41,15 +41,8 @@ wait_for($node, states(@ids), 'successful 1.2, failed 0 wrong_output, successful
 wait_for($node, states(@ids), 'successful 1.11, successful 1.12, successful 1.13', 'a program that is killed takes no verdict with it');
 is(scalar(trace($node, qr/^heat /)), 2, 'what was claimed before is measured by itself');
 
-# the transactions that stored their measurements
-sub transactions
-{
-	return scalar_of($node, "SELECT count(DISTINCT xmin::text) FROM cudal1.measurement WHERE candidate_id IN (@{[ join ',', @_ ]})");
-}
-
 @ids = heat('late\nresult 1.41', 'outcome wrong_output worse', 'result 1.42');
 wait_for($node, states(@ids), 'successful 1.41, failed 0 wrong_output, successful 1.42', 'verdicts come together');
-is(transactions(@ids), 1, 'and are stored in one transaction, for which a waiting session wakes once');
 
 @ids = heat('late\nresult 1.51', 'first outcome wrong_output \\\\u0000\nresult 1.52', 'result 1.53');
 wait_for($node, states(@ids), 'successful 1.51, successful 1.52, successful 1.53', 'one that the server refuses takes no other with it');
