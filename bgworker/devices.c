@@ -289,8 +289,8 @@ cudal1_devices_poll(bool *ended)
 static Cudal1Call
 claim_for(Device *device, const char *worker)
 {
-	Cudal1Claim claim;
-	Cudal1Call	outcome = cudal1_queue_claim(device->device_id, worker, &claim);
+	Cudal1Heat	claimed;
+	Cudal1Call	outcome = cudal1_queue_claim(device->device_id, worker, &claimed);
 	char	   *argv[CUDAL1_COMMAND_WORDS];
 	const char *reason;
 	bool		good = outcome == CUDAL1_CALL_DONE;
@@ -298,16 +298,16 @@ claim_for(Device *device, const char *worker)
 	if (outcome == CUDAL1_CALL_GONE)
 		return CUDAL1_CALL_GONE;
 	note_claim(good);
-	device->empty = good && claim.job_id == 0;
+	device->empty = good && claimed.n == 0;
 	if (good && !device->empty)
 	{
 		cudal1_worker_jobs_command(argv, NULL);
-		good = cudal1_jobs_begin(device, &claim, argv, cudal1_settings_scratch(),
+		good = cudal1_jobs_begin(device, &claimed, argv, cudal1_settings_scratch(),
 								 cudal1_child_grace, &reason);
 		if (!good)
 			note_problem(reason);
 	}
-	cudal1_queue_free(&claim);
+	free(claimed.job);
 	device->failures = good ? 0 : device->failures + 1;
 	if (!good)
 		device->retry_at = cudal1_clock_ms() + cudal1_backoff_ms(device->failures);

@@ -46,7 +46,7 @@
 /* bytes that one poll reads, so that one child's output does not delay the others */
 #define READ_BUDGET (256 * 1024)
 /* lines of a child's standard error that reach the log */
-#define LOG_LINES 100
+#define LOG_LINES 50
 #define LOG_LINE_BYTES 1000
 
 #define KILL_WAIT_MS 1000

@@ -77,7 +77,7 @@ typedef struct Job
 {
 	Heat	   *heat;
 	void	   *device;
-	Cudal1Claim claim;			/* without its text */
+	Cudal1Claim claim;
 	Ending		ending;
 	char		reason[CUDAL1_MAX_DETAIL + 1];
 	char	   *result;
@@ -603,32 +603,6 @@ cudal1_jobs_next_ms(void)
 	return most(1, next - now);
 }
 
-/* the next of those that were claimed with another; false: there is none */
-static bool
-read_mate(const char **at, Cudal1Claim *claim)
-{
-	long long	id;
-	int			length;
-
-	if (!*at || sscanf(*at, "%lld %d%n", &id, &claim->attempt, &length) != 2)
-		return false;
-	claim->job_id = id;
-	*at += length;
-	return true;
-}
-
-/* gives a claim back, and those that were claimed with it */
-static void
-release_all(const Cudal1Claim *claim)
-{
-	Cudal1Claim mate = {0};
-	const char *at = claim->mates;
-
-	(void) cudal1_queue_release(claim);
-	while (read_mate(&at, &mate))
-		(void) cudal1_queue_release(&mate);
-}
-
 void
 cudal1_jobs_command(char **argv, const char *measure, const char *option, bool unsandboxed,
 					const char *scratch, const char *python)
@@ -653,45 +627,34 @@ add_job(Heat *heat, void *device, const Cudal1Claim *claim)
 	job->heat = heat;
 	job->device = device;
 	job->claim = *claim;
-	job->claim.job = job->claim.mates = NULL;
 	job->last_beat = cudal1_clock_ms();
 	jobs[njobs++] = job;
 	heat->jobs++;
 	return true;
 }
 
-/* takes back what add_job() has added */
-static void
-remove_jobs(const Heat *heat)
-{
-	while (njobs > 0 && jobs[njobs - 1]->heat == heat)
-		free(jobs[--njobs]);
-}
-
 bool
-cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const char *scratch,
+cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv, const char *scratch,
 				  int grace_seconds, const char **problem)
 {
 	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
 	Cudal1Buffer	input = {0};
 	char		label[64];
 	Heat	   *heat = calloc(1, sizeof(*heat));
-	bool		added = heat && add_job(heat, device, claim);
-	Cudal1Claim mate = {0};
-	const char *at = claim->mates;
+	bool		added = heat != NULL;
 	bool		started = false;
 
-	while (added && read_mate(&at, &mate))
-		added = add_job(heat, device, &mate);
-	cudal1_buffer_append(&input, claim->job, strlen(claim->job));
+	for (int i = 0; i < claimed->n && added; i++)
+		added = add_job(heat, device, &claimed->claims[i]);
+	cudal1_buffer_append(&input, claimed->job, strlen(claimed->job));
 	cudal1_buffer_append(&input, "\n", 1);
 	if (!added || input.lost)
 		*problem = njobs < MAX_JOBS ? "out of memory" : "too many jobs at once";
 	else
 	{
-		snprintf(label, sizeof(label), LABEL, (long long) claim->job_id);
+		snprintf(label, sizeof(label), LABEL, (long long) claimed->claims[0].job_id);
 		heat->last_poll = cudal1_clock_ms();
-		heat->limit_ms = ((int64_t) claim->limit_seconds + grace_seconds) * 1000;
+		heat->limit_ms = ((int64_t) claimed->limit_seconds + grace_seconds) * 1000;
 		program.label = label;
 		program.input = input.data;
 		program.owner = heat;
@@ -700,9 +663,11 @@ cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const cha
 	free(input.data);
 	if (!started)
 	{
-		remove_jobs(heat);
+		while (njobs > 0 && jobs[njobs - 1]->heat == heat)
+			free(jobs[--njobs]);
 		free(heat);
-		release_all(claim);
+		for (int i = 0; i < claimed->n; i++)
+			(void) cudal1_queue_release(&claimed->claims[i]);
 	}
 	return started;
 }

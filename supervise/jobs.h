@@ -23,10 +23,10 @@ extern void cudal1_jobs_command(char **argv, const char *measure, const char *op
 								bool unsandboxed, const char *scratch, const char *python);
 
 /*
- * Starts the child of a claimed job.  False: that failed, the claim is given back, and *problem
- * says why, valid until the next call.
+ * Starts the child of jobs that were claimed together.  False: that failed, the claims are given
+ * back, and *problem says why, valid until the next call.
  */
-extern bool cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv,
+extern bool cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv,
 							  const char *scratch, int grace_seconds, const char **problem);
 
 /*

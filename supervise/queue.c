@@ -61,7 +61,7 @@ cudal1_queue_register(const char *host, const char *line, int64_t *device_id, ch
 }
 
 Cudal1Call
-cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
+cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat)
 {
 	/*
 	 * A measurement may take two or three builds (of the reference, the candidate, and the first
@@ -72,7 +72,7 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 		"WITH c AS MATERIALIZED (SELECT * FROM cudal1.claim($1::bigint, $2,"
 		" pg_catalog.make_interval(secs => $3::float8), 32)"
 		" WITH ORDINALITY AS x(job_id, attempt, job, n))"
-		" SELECT c.job_id, c.attempt, c.job,"
+		" SELECT c.job,"
 		" LEAST(1000000, (SELECT pg_catalog.count(*) FROM c AS m)"
 		" * pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
 		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
@@ -80,33 +80,31 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
 		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int,"
 		" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s', m.job_id, m.attempt),"
-		" ' ') FROM c AS m WHERE m.n > 1)"
+		" ' ' ORDER BY m.n) FROM c AS m)"
 		" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)"
 		" WHERE c.n = 1";
 	Cudal1Number device,
 				lease;
 	const char *arguments[] = {cudal1_queue_text(device, device_id), worker,
 	cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
-	char	   *columns[5];
-	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 5);
+	char	   *columns[3];
+	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 3);
+	const char *at = columns[2];
+	long long	id;
+	int			length;
 
-	memset(claim, 0, sizeof(*claim));
-	claim->job_id = columns[2] ? number_of(columns[0]) : 0;
-	claim->attempt = (int) number_of(columns[1]);
-	claim->job = columns[2];
-	claim->limit_seconds = columns[3] ? (int) number_of(columns[3]) : 3600;
-	claim->mates = columns[4];
-	free(columns[0]);
+	memset(heat, 0, sizeof(*heat));
+	while (at && heat->n < CUDAL1_MAX_HEAT &&
+		   sscanf(at, "%lld %d%n", &id, &heat->claims[heat->n].attempt, &length) == 2)
+	{
+		heat->claims[heat->n++].job_id = id;
+		at += length;
+	}
+	heat->job = columns[0];
+	heat->limit_seconds = (int) number_of(columns[1]);
 	free(columns[1]);
-	free(columns[3]);
+	free(columns[2]);
 	return outcome;
-}
-
-void
-cudal1_queue_free(Cudal1Claim *claim)
-{
-	free(claim->job);
-	free(claim->mates);
 }
 
 /* a report on a claim: `more` follows what names it */

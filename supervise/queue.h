@@ -31,13 +31,19 @@ typedef enum Cudal1Verdict
 
 typedef struct Cudal1Claim
 {
-	int64_t		job_id;			/* 0: nothing to do */
+	int64_t		job_id;
 	int			attempt;
-	char	   *job;			/* UTF-8; to be freed, as mates */
-	/* those claimed with it, of which `job` tells, too: job_id, attempt of each; or NULL */
-	char	   *mates;
-	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;
+
+/* jobs that were claimed together, for one child */
+#define CUDAL1_MAX_HEAT 32
+typedef struct Cudal1Heat
+{
+	int			n;				/* 0: nothing to do */
+	Cudal1Claim claims[CUDAL1_MAX_HEAT];
+	char	   *job;			/* UTF-8; to be freed */
+	int			limit_seconds;	/* of the profile; waiting for the device does not count */
+} Cudal1Heat;
 
 typedef enum Cudal1Answer
 {
@@ -88,8 +94,7 @@ extern Cudal1Call cudal1_queue_number(const char *query, int n, const char *cons
 /* line: what cudal1-measure says of the device; *key, to be freed: its key when DONE; or NULL */
 extern Cudal1Call cudal1_queue_register(const char *host, const char *line, int64_t *device_id,
 										char **key);
-extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim);
-extern void cudal1_queue_free(Cudal1Claim *claim);
+extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat);
 
 /* progress: a JSON document in UTF-8, or NULL */
 extern Cudal1Call cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress,

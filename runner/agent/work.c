@@ -105,13 +105,13 @@ prepare_device(AgentDevice *device)
 }
 
 static bool
-begin(AgentDevice *device, const Cudal1Claim *claim)
+begin(AgentDevice *device, const Cudal1Heat *claimed)
 {
 	char	   *argv[CUDAL1_COMMAND_WORDS];
 	const char *problem;
 
 	agent_command(argv, NULL);
-	if (cudal1_jobs_begin(device, claim, argv, agent_settings.scratch, agent_settings.grace,
+	if (cudal1_jobs_begin(device, claimed, argv, agent_settings.scratch, agent_settings.grace,
 						  &problem))
 		return true;
 	agent_log("%s", problem);
@@ -121,7 +121,7 @@ begin(AgentDevice *device, const Cudal1Claim *claim)
 static void
 claim_for(AgentDevice *device)
 {
-	Cudal1Claim	claim = {0};
+	Cudal1Heat	claimed = {0};
 	Cudal1Call	outcome = CUDAL1_CALL_FAILED;
 
 	if (prepare_device(device))
@@ -132,27 +132,27 @@ claim_for(AgentDevice *device)
 		device->claims++;
 		name = name_claim(device);
 		worker = agent_format("%s since %lld", name, (long long) started);
-		outcome = cudal1_queue_claim(device->device_id, worker, &claim);
+		outcome = cudal1_queue_claim(device->device_id, worker, &claimed);
 		free(worker);
 		free(name);
 		/* it was committed or not: its name will tell */
 		device->unsettled = outcome == CUDAL1_CALL_CUT;
 	}
 	/* where the extension is new, the device's number may be that of another one */
-	if (outcome == CUDAL1_CALL_FAILED || claim.job_id != 0)
+	if (outcome == CUDAL1_CALL_FAILED || claimed.n > 0)
 		connection_check_database();
-	if (connection_moved() && claim.job_id != 0)
+	if (connection_moved() && claimed.n > 0)
 	{
 		(void) take_back(device);
 		outcome = CUDAL1_CALL_FAILED;
 	}
-	device->empty = outcome == CUDAL1_CALL_DONE && claim.job_id == 0;
-	if (!device->empty && (outcome != CUDAL1_CALL_DONE || !begin(device, &claim)))
+	device->empty = outcome == CUDAL1_CALL_DONE && claimed.n == 0;
+	if (!device->empty && (outcome != CUDAL1_CALL_DONE || !begin(device, &claimed)))
 		retry_later(device);
 	else
 		device->failures = 0;
-	device->begun += claim.job_id != 0;
-	cudal1_queue_free(&claim);
+	device->begun += claimed.n > 0;
+	free(claimed.job);
 }
 
 static bool

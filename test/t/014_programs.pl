@@ -58,7 +58,7 @@ my $log = PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset);
 my $complaints = () = $log =~ /LOG:  cudal1-measure, job \d+: complaint/g;
 cmp_ok($complaints, '>', 0, 'its complaints are in the log');
 cmp_ok($complaints, '<', 100, 'some of them');
-like($log, qr/LOG:  cudal1-measure, job \d+: \d+ more lines/, 'the number of the others too');
+like($log, qr/LOG:  cudal1-measure, job \d+: further lines are left out/, 'and that the others are not');
 
 # nothing of the server reaches the program
 $id = submit($node, "surroundings");
