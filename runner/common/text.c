@@ -36,6 +36,56 @@ text_character(const char *data, size_t left)
 	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
 }
 
+/* the code unit of an escape \uXXXX at data, -1 if there is none */
+static int
+code_unit(const char *data, size_t left)
+{
+	char		digits[5] = "";
+
+	if (left < 6 || data[0] != '\\' || data[1] != 'u')
+		return -1;
+	memcpy(digits, data + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? (int) strtol(digits, NULL, 16) : -1;
+}
+
+char *
+text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length)
+{
+	/* a byte becomes three at most */
+	char	   *repaired = malloc(length * 3 + 1);
+	char	   *out = repaired;
+	size_t		i = 0;
+
+	while (repaired != NULL && i < length)
+	{
+		int			first = escapes ? code_unit(data + i, length - i) : -1;
+		int			second = first >= 0xd800 && first <= 0xdbff
+			? code_unit(data + i + 6, length - i - 6) : -1;
+		bool		pair = second >= 0xdc00 && second <= 0xdfff;
+		bool		lone = first == 0 || (first >= 0xd800 && first <= 0xdfff && !pair);
+		size_t		n = data[i] == '\0' ? 0 : text_character(data + i, length - i);
+
+		if (pair)
+			n = 12;
+		/* the character behind a backslash may itself be broken */
+		else if (escapes && data[i] == '\\' && i + 1 < length && data[i + 1] > 0)
+			n = 2;
+		if (n == 0 || lone)
+		{
+			out = stpcpy(out, lone ? "\\ufffd" : "\xef\xbf\xbd");
+			i += lone ? 6 : 1;
+			continue;
+		}
+		memcpy(out, data + i, n);
+		out += n;
+		i += n;
+	}
+	if (repaired != NULL)
+		*out = '\0';
+	*repaired_length = out - repaired;
+	return repaired;
+}
+
 void
 text_clean(char *out, size_t size, const char *in, size_t length)
 {

@@ -19,6 +19,12 @@ extern size_t text_character(const char *data, size_t left);
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
 
 /*
+ * a copy fit for JSON and a database, malloc'd, with a NUL behind it: U+FFFD replaces NUL and what
+ * is not UTF-8; escapes: also the JSON escapes of NUL and of lone surrogates. NULL: no memory
+ */
+extern char *text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length);
+
+/*
  * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno; EFBIG where
  * it is longer than `limit` bytes)
  */
