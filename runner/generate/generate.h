@@ -5,7 +5,6 @@
 #ifndef CUDAL1_GENERATE_H
 #define CUDAL1_GENERATE_H
 
-#include <curl/curl.h>
 #include <jansson.h>
 #include <stdbool.h>
 

@@ -7,6 +7,7 @@
  * follows no redirect unless it is told to.
  */
 #define _GNU_SOURCE
+#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
