@@ -34,8 +34,6 @@
 #include "shared.h"
 #include "start.h"
 
-/* after wake-ups the worker checks that the extension is there, at most this often */
-#define EXTENSION_MS 200
 /* the worker looks this often whether a command waits for it to leave the database */
 #define WANTED_MS 1000
 /* how long children may take to end: at a shutdown, and while a session waits for the database */
@@ -48,8 +46,6 @@ static char worker_name[128];
 /* the extension was found, and the jobs of former workers were taken back */
 static bool ready = false;
 static int64 extension_at = 0;
-static bool look_wanted = false;
-static int64 look_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
 static int64 wanted_at = 0;
@@ -199,8 +195,6 @@ next_ms(void)
 	next = Min(next, expire_at - now);
 	next = Min(next, poll_at - now);
 	next = Min(next, wanted_at - now);
-	if (look_wanted)
-		next = Min(next, look_at - now);
 	return Max(1, next);
 }
 
@@ -239,18 +233,6 @@ work(bool woken)
 			return;
 	}
 
-	/* the calls of poll_all() are not always due, and the extension may be gone */
-	look_wanted |= woken;
-	if (look_wanted && now >= look_at)
-	{
-		look_wanted = false;
-		look_at = now + EXTENSION_MS;
-		if (cudal1_entry_run("SELECT 1", 0, NULL, NULL, 0) == CUDAL1_CALL_GONE)
-		{
-			lose_extension();
-			return;
-		}
-	}
 	if (poll_all(woken) == CUDAL1_CALL_GONE)
 		lose_extension();
 }

@@ -625,47 +625,6 @@ $$;
 COMMENT ON FUNCTION cudal1.check_of_candidates IS
 'cudal1_check(): hashes, rewards, deciding measurements, variances of measurements';
 
-CREATE FUNCTION cudal1.check_of_ablations()
-RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	a		record;
-	r		record;
-	body	text;
-BEGIN
-	RETURN QUERY
-	SELECT 'ablation', format('ablation %s', a.ablation_id), (1 << cardinality(a.switches))::text,
-		count(r.mask)::text
-	FROM cudal1.ablation AS a LEFT JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id
-	GROUP BY a.ablation_id, a.switches HAVING count(r.mask) <> 1 << cardinality(a.switches);
-	FOR a IN
-		SELECT x.ablation_id, x.switches, c.code FROM cudal1.ablation AS x
-			JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
-			WHERE NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
-			ORDER BY x.ablation_id
-	LOOP
-		FOR r IN SELECT x.mask, c.candidate_id, c.code_hash FROM cudal1.ablation_run AS x
-				JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
-					WHERE x.ablation_id = a.ablation_id
-		LOOP
-			body := a.code;
-			FOR i IN 1 .. cardinality(a.switches) LOOP
-				body := cudal1.set_switch(body, a.switches[i], r.mask >> (i - 1) & 1 = 1);
-			END LOOP;
-			IF cudal1.code_hash(body) <> r.code_hash THEN
-				RETURN QUERY SELECT 'code of combination',
-					format('ablation %s, candidate %s', a.ablation_id, r.candidate_id),
-					encode(cudal1.code_hash(body), 'hex'), encode(r.code_hash, 'hex');
-			END IF;
-		END LOOP;
-	END LOOP;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_of_ablations IS
-'cudal1_check(): the combinations of switches and their codes';
-
 CREATE FUNCTION cudal1.check_of_judgements()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -697,7 +656,6 @@ BEGIN
 	FROM cudal1.recount() AS r LEFT JOIN cudal1.task AS t ON t.task_id = r.task
 	ORDER BY r.task, 1, 2;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_ablations() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_judgements() AS k;
 	-- campaigns
 	RETURN QUERY
@@ -714,8 +672,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, islands, rewards, hashes, variances, combinations of
-switches, certification, tokens and cost of campaigns, from what it is derived of,
-and says what is off: one row a difference, none where all agree. Changes nothing; reads every
+'recounts every derived number, buckets, islands, rewards, hashes, variances, certification, tokens
+and cost of campaigns, from what it is derived of, and says what is off: one row a difference, none where all agree. Changes nothing; reads every
 candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided
 candidates';

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(54);
+SELECT plan(52);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -65,10 +65,6 @@ SELECT is(pg_temp.found($$UPDATE cudal1.task SET device_model = 'other'$$), '{"d
 
 -- what others derive
 SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET score = 5$$), '{"reward of import"}', 'the rounding of an imported score');
-SELECT is(pg_temp.found($x$SELECT cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}');
-	UPDATE cudal1.ablation_run AS r SET candidate_id = (SELECT candidate_id FROM cudal1.ablation_run WHERE mask = 3) WHERE r.mask = 1$x$),
-	'{"code of combination"}', 'a combination with the code of another');
-SELECT is(pg_temp.found($x$SELECT cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}')$x$), '{}', 'an ablation is sound');
 SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t'); UPDATE cudal1.task SET certified = 'passed'$x$), '{certification}', 'a certificate that nobody gave');
 SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t')$x$), '{}', 'null candidates are sound');
 SELECT is(pg_temp.found($x$SELECT cudal1_add_model('m', 'http://127.0.0.1:9/v1', 'm');
