@@ -414,9 +414,10 @@ registered, else cpu), cores (1; devices of workers and agents have one), bucket
 temperature (1), score_scale (linear; log), strategy (bucket; island, random), baseline (what
 rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
 cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
-certify (true: queues null candidates at once, false: never, else a device that has nothing to do
-starts them where the setting cudal1.certify says so; see cudal1_certify_task()), islands (10),
-island_reset (1000), island_temperature (0.1), island_period (30000), island_late (admit; reject)';
+certify (true: queues null candidates at once, false: no device checks the task or measures them
+without being asked, else one that has nothing to do does where the setting cudal1.certify says so;
+see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
+island_period (30000), island_late (admit; reject)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

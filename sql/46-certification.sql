@@ -371,6 +371,7 @@ BEGIN
 	SELECT x.* INTO t FROM cudal1.task AS x
 		WHERE x.reference_state = 'unchecked' AND x.reference_detail IS NULL
 			AND x.retired_at IS NULL
+			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
 			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
 			AND x.cores <= d.cores AND x.language = ANY (d.languages)
 			-- a measurement under way will tell
@@ -414,9 +415,9 @@ COMMENT ON FUNCTION @extschema@.cudal1_check_reference(text) IS
 memory, agrees with itself in two processes and two orders of inputs, answers to its inputs, and is
 measured as its own candidate. Once a device has begun, cudal1.task.reference_state is checking, and
 codes can be submitted. Without being asked, a device that has nothing to do checks a task that is
-unchecked, unless the setting cudal1.certify is off; so does the first measurement of a candidate.
-False: its check is queued already. For the role that added the task and operators. Errors: 42704
-unknown task, 42501 another role''s';
+unchecked, unless the setting cudal1.certify is off or the task''s option certify is false; so does
+the first measurement of a candidate. False: its check is queued already. For the role that added
+the task and operators. Errors: 42704 unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint

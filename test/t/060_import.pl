@@ -214,6 +214,45 @@ spew('public/step_400.json', rows_of([1, 31, $fast, 2]));
 is($status, 1, 'a file that is not named after a device');
 like($err, qr{step_400\.json: is not named after a device, say it by --device}, 'wants to be told');
 
+# tables make texts and floats of numbers, and texts of what is none; answers keep their fences
+spew('tables/b200.jsonl', join "\n",
+	'{"level": "1", "problem_id": 12.0, "code": "class ModelNew: table", "speedup": "1.75"}',
+	'{"level_id": 1.0, "task_id": "2", "code": "```python\\nclass ModelNew: fenced\\n```\\n", "score": 1.5}',
+	(map { qq({"level": 1, "problem": 2, "code": $_, "score": 3}) } '"null"', '"nan"', 'NaN', '" None "'),
+	'{"level": 1, "problem": 2, "code": "class ModelNew: slow", "score": NaN}', '{"level": 1.5, "problem": 2, "code": "x", "score": 1}',
+	'{"level": 1, "problem": "two", "code": "x", "score": 1}', '{"level": 1, "problem": 2, "code": "' . reference(2) . '"}');
+($status, $out, $err) = import_files('--results', "$dir/tables/b200.jsonl", '--method', 'tables');
+is("$status $out", "1 3 results imported, 1 scores imported without their code, 3 results already there, 3 skipped\n", 'rows of tables');
+is(value("SELECT string_agg(concat_ws(' ', t.problem, c.code, c.reward), ', ' ORDER BY c.reward) FROM cudal1.proposal p JOIN cudal1.candidate c USING (candidate_id)"
+		. " JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'tables' AND c.purpose = 'normal'"),
+	'2 class ModelNew: slow 0, 2 class ModelNew: fenced 1.5, 12 class ModelNew: table 1.75', 'numbers are numbers, and codes have no fences');
+like($err, qr{:8: level must be an integer, not 1\.5}, 'a level that is none is named');
+like($err, qr{:9: problem must be an integer, not "two"}, 'and so is a problem');
+like($err, qr{:10: "code" is a reference, not a candidate}, 'a reference is no candidate');
+
+# the data set of KernelBench, as rows; a Model in a try; many rows with the same fault
+spew('set/level_3.jsonl', join "\n", (map { sprintf '{"code": "%s", "level": 3, "name": "%d_Net", "problem_id": %d}', reference($_), $_, $_ } 5, 6),
+	'{"code": "try:\\n    class Model:\\n        pass\\nexcept ImportError:\\n    raise\\ndef get_inputs():\\n    return []\\n", "level": "3", "problem_id": 7}');
+($status, $out, $err) = import_files("$dir/set");
+is("$status $out", "0 3 tasks added\n", 'rows of a data set are tasks') or diag $err;
+is(value("SELECT string_agg(concat_ws(' ', name, level, problem, options ->> 'certify'), ', ' ORDER BY problem) FROM cudal1.task WHERE level = 3 AND name LIKE 'kernelbench/%'"),
+	'kernelbench/3/5_Net 3 5 false, kernelbench/3/6_Net 3 6 false, kernelbench/3/7 3 7 false', 'with names and numbers, and no device certifies them unasked');
+spew('set/h100.jsonl', join '', map { qq({"level": 9, "problem": $_, "code": "x", "score": 1}\n) } 1 .. 454);
+($status, $out, $err) = import_files('--results', "$dir/set/h100.jsonl");
+is($status, 1, 'hundreds of rows without a task');
+is(scalar(() = $err =~ /^skipped: /mg), 3, 'name three');
+like($err, qr{^\.\.\. and 451 more: no tasks of level 9, problem 454}m, 'and count the others');
+for my $device ('t4:T4', 'rtx4090:RTX 4090', 'titan_v:TITAN V', 'nvidia_a100-sxm4-80gb:NVIDIA A100 SXM4 80GB', 'jetson_agx_orin:JETSON AGX ORIN', 'v2:', '2025-11-28:')
+{
+	my ($name, $is) = split /:/, $device, 2;
+	spew("devices/$name.jsonl", '{"level": 1, "problem": 2, "code": "x", "score": 1}');
+	($status, $out, $err) = import_files('--dry-run', '-v', '--results', "$dir/devices/$name.jsonl");
+	like("$out$err", $is ? qr{^results on \Q$is\E: }m : qr{is not named after a device}, "$name.jsonl is of " . ($is || 'no device'));
+}
+my @certified = ("$dir/kb/level2", '--prefix', 'certified');
+import_files(@certified, '--certify');
+is(value("SELECT options FROM cudal1.task WHERE name LIKE 'certified/%'"), '{"problem": 7}', '--certify leaves the choice to devices');
+
 # task folders
 spew('own/double/task.json', '{"language": "c", "level": 1, "reference": "reference.c", "options": {"profile": "quick"}, '
 	  . '"signature": {"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, '
