@@ -1,4 +1,4 @@
-"""Files of code that writes some, or compiles itself (build_itself.c).
+"""Files of code that writes some, or compiles itself (build_jit.c).
 
 A build has a folder of its own for all that it writes: the current folder, HOME and TMPDIR lie in
 it, and so does its /tmp. An executor finds what the build left, and may write as well: into memory

@@ -25,7 +25,7 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "process/stopped.h"
-#include "supervisor/build/tree.h"
+#include "supervisor/build/remove_tree.h"
 #include "supervisor/device/device.h"
 #include "supervisor/heat.h"
 #include "supervisor/measure.h"

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
 #include "../../runner/supervisor/build/build_interpreter.c"
-#include "../../runner/supervisor/build/build_itself.c"
+#include "../../runner/supervisor/build/build_jit.c"
 #include "../../runner/supervisor/heat.c"
 
 #include "tap.h"

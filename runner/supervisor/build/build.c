@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/build/build.h"
-#include "supervisor/build/tree.h"
+#include "supervisor/build/remove_tree.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"

@@ -35,7 +35,7 @@ extern bool build_lacked_processes(const char *text);
 extern bool build_enter(Measure *m, int which);
 
 /*
- * build_torch.c, build_itself.c: PyTorch's parents of executors, and what code compiles of itself.
+ * build_torch.c, build_jit.c: PyTorch's parents of executors, and what code compiles of itself.
  * False after conclude()
  */
 extern bool build_zygotes(Measure *m);

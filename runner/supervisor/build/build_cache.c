@@ -25,7 +25,7 @@
 
 #include "common/text.h"
 #include "supervisor/build/build.h"
-#include "supervisor/build/tree.h"
+#include "supervisor/build/remove_tree.h"
 #include "supervisor/gpu/cuda.h"
 
 #define CACHE_BYTES		((off_t) 1 << 30)

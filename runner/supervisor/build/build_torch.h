@@ -1,7 +1,7 @@
 /*
  * build_torch.h
  *		What the parts of PyTorch's builds share: interpreters (build_interpreter.c), and code that
- *		compiles itself (build_itself.c).
+ *		compiles itself (build_jit.c).
  */
 #ifndef CUDAL1_BUILD_TORCH_H
 #define CUDAL1_BUILD_TORCH_H

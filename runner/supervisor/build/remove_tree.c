@@ -1,5 +1,5 @@
 /*
- * tree.c
+ * remove_tree.c
  *		Removes a folder, with whatever code has made of it.
  *
  * Code may leave folders that it closed to its user, or nested them until no path names the
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/build/tree.h"
+#include "supervisor/build/remove_tree.h"
 
 static void
 run(const char *const *argv)

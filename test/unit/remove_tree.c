@@ -1,5 +1,5 @@
 /*
- * tree.c
+ * remove_tree.c
  *		A folder goes with whatever code has made of it, and nothing goes that is not in it.
  */
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../../runner/supervisor/build/tree.c"
+#include "../../runner/supervisor/build/remove_tree.c"
 
 #include "tap.h"
 

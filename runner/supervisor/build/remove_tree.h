@@ -1,9 +1,9 @@
 /*
- * tree.h
+ * remove_tree.h
  *		Takes a folder away, with whatever code has made of it.
  */
-#ifndef CUDAL1_TREE_H
-#define CUDAL1_TREE_H
+#ifndef CUDAL1_REMOVE_TREE_H
+#define CUDAL1_REMOVE_TREE_H
 
 /*
  * Removes a file, or a folder with all that is in it, however deep it is and whatever its modes
@@ -12,4 +12,4 @@
  */
 extern void remove_tree(const char *path);
 
-#endif							/* CUDAL1_TREE_H */
+#endif							/* CUDAL1_REMOVE_TREE_H */

@@ -1,5 +1,5 @@
 /*
- * build_itself.c
+ * build_jit.c
  *		Builds PyTorch code that compiles itself, in sandboxes.
  *
  * Code that compiles itself runs once, with the device, in a sandbox where it may start compilers
