@@ -24,7 +24,6 @@
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
-#include "commit.h"
 #include "shared.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wait);
@@ -192,8 +191,6 @@ cudal1_wait(PG_FUNCTION_ARGS)
 		elog(ERROR, "could not prepare \"%s\"", look_query);
 
 	wait_for(plan, ids, deadline);
-	/* a crash must not undo a verdict that a session was told */
-	cudal1_commit_flush_visible();
 
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{

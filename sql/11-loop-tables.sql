@@ -272,122 +272,82 @@ COMMENT ON COLUMN cudal1.review.suspicion IS
 '0: the code does its work faster; 1: it is paid for something else';
 
 /*
- * Where codes lie that exemplars are drawn from: buckets of scores, and islands.
+ * Where codes lie that exemplars are drawn from: pools, buckets of scores, islands.
  */
 
-CREATE TABLE cudal1.bucket (
+-- no foreign keys: a pool is seeded with millions of codes at once
+CREATE TABLE cudal1.pool_code (
+	task_id				bigint NOT NULL,
+	pool_id				int NOT NULL,
+	candidate_id		bigint NOT NULL,
+	island				int NOT NULL CHECK (island >= -2),
+	copy				boolean NOT NULL DEFAULT false,
+	bucket				int,
+	cluster				bigint,
+	scaled				float8,
+	waiting				boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (candidate_id, pool_id, island),
+	CHECK (num_nulls(bucket, cluster, scaled) IN (0, 3))
+);
+COMMENT ON TABLE cudal1.pool_code IS
+'the codes of each pool: one row for a code, and one that is a copy for each further island that it
+is on. A code without a reward keeps its rows, and is in no bucket';
+COMMENT ON COLUMN cudal1.pool_code.island IS
+'0 and above: on that island; -1: on each that was not reset yet; -2: on none, as its island was
+reset';
+COMMENT ON COLUMN cudal1.pool_code.bucket IS 'NULL: it is not drawn';
+COMMENT ON COLUMN cudal1.pool_code.cluster IS
+'the reward in hundredths: equal codes of an island are one cluster';
+COMMENT ON COLUMN cudal1.pool_code.scaled IS
+'the reward, or its natural logarithm where the task''s score_scale is log';
+COMMENT ON COLUMN cudal1.pool_code.waiting IS
+'proposed again; the next claim places it, because a trainer''s transaction that did so might hold
+up verdicts until it ends';
+CREATE INDEX pool_code_bucket ON cudal1.pool_code (task_id, pool_id, bucket, candidate_id)
+	WHERE NOT copy;
+CREATE INDEX pool_code_cluster ON cudal1.pool_code
+	(task_id, pool_id, island, cluster, candidate_id);
+CREATE INDEX pool_code_waiting ON cudal1.pool_code (candidate_id) WHERE waiting;
+
+CREATE TABLE cudal1.bucket_part (
 	task_id				bigint NOT NULL,
 	pool_id				int NOT NULL,
 	bucket				int NOT NULL,
-	codes				bigint NOT NULL CHECK (codes >= 0),
-	sum_micro			bigint NOT NULL,
-	sum_ln_nano			bigint NOT NULL,
-	PRIMARY KEY (task_id, pool_id, bucket)
+	part				bigint GENERATED ALWAYS AS IDENTITY,
+	codes				bigint NOT NULL,
+	total				numeric NOT NULL,
+	PRIMARY KEY (task_id, pool_id, bucket, part)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.bucket IS
-'the score intervals of a task that hold or held candidates of a pool: count and exact sums';
+COMMENT ON TABLE cudal1.bucket_part IS
+'counts and exact sums of scaled in parts, which together are the bucket''s. A transaction adds to a
+part that no other one is changing, so verdicts never wait for each other';
+
+CREATE VIEW cudal1.bucket AS
+	SELECT b.task_id, b.pool_id, b.bucket, sum(b.codes)::bigint AS codes,
+		(sum(b.total) / sum(b.codes))::float8 AS mean
+	FROM cudal1.bucket_part AS b
+	GROUP BY b.task_id, b.pool_id, b.bucket
+	HAVING sum(b.codes) > 0;
+COMMENT ON VIEW cudal1.bucket IS
+'the score intervals of a task that hold codes of a pool: their number, and the mean reward (of ln
+reward where score_scale is log)';
 COMMENT ON COLUMN cudal1.bucket.bucket IS
 'k: rewards in [k * width, (k + 1) * width), of ln reward where score_scale is log';
-COMMENT ON COLUMN cudal1.bucket.sum_micro IS 'sum of round(reward * 1e6)';
-COMMENT ON COLUMN cudal1.bucket.sum_ln_nano IS 'sum of round(ln(reward) * 1e9)';
-
-CREATE TABLE cudal1.bucket_slot (
-	task_id				bigint NOT NULL,
-	pool_id				int NOT NULL,
-	bucket				int NOT NULL,
-	slot				bigint NOT NULL CHECK (slot >= 0),
-	candidate_id		bigint NOT NULL,
-	micro				bigint NOT NULL,
-	ln_nano				bigint NOT NULL,
-	place				bigint NOT NULL CHECK (place >= 0),
-	PRIMARY KEY (task_id, pool_id, bucket, slot),
-	UNIQUE (place, task_id, pool_id),
-	UNIQUE (candidate_id, pool_id)
-);
-COMMENT ON TABLE cudal1.bucket_slot IS
-'dense slots 0 .. codes - 1 of each bucket, and dense places over all buckets of a task in a pool,
-so that a uniform pick is one index entry';
-COMMENT ON COLUMN cudal1.bucket_slot.micro IS
-'what the candidate added to sum_micro; known still when its reward has changed';
-COMMENT ON COLUMN cudal1.bucket_slot.ln_nano IS 'what the candidate added to sum_ln_nano';
-COMMENT ON COLUMN cudal1.bucket_slot.place IS
-'its number among all placed candidates of the task and pool, 0 .. placement.codes - 1; kept when it
-changes its bucket';
--- The best of a pool, and the clusters of islands before these are founded. Partial, though it
--- holds all: before the table's first statistics a draw of one slot would be planned with it, and
--- read a whole pool.
-CREATE INDEX bucket_slot_best ON cudal1.bucket_slot (task_id, pool_id, micro DESC)
-	WHERE micro >= 0;
-
-CREATE TABLE cudal1.placement (
-	task_id				bigint NOT NULL,
-	pool_id				int NOT NULL,
-	codes				bigint NOT NULL CHECK (codes >= 0),
-	PRIMARY KEY (task_id, pool_id)
-) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.placement IS
-'how many candidates of a task are in buckets of a pool; the row of pool main is the lock of all of
-the task''s pools';
-
-CREATE TABLE cudal1.unplaced (
-	unplaced_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-	task_id				bigint,
-	pool_id				int,
-	candidate_id		bigint,
-	CHECK (num_nonnulls(pool_id, candidate_id) = 1),
-	CHECK (candidate_id IS NULL OR task_id IS NOT NULL)
-);
-COMMENT ON TABLE cudal1.unplaced IS
-'what the next claim is to place: a trainer''s transaction that placed it itself would hold up every
-verdict of the task until it ends';
-COMMENT ON COLUMN cudal1.unplaced.task_id IS
-'without a candidate: the task whose islands are to be founded in the pool; NULL: the seeds of the
-pool are to be compared, since verdicts may have changed while it was opened';
-COMMENT ON COLUMN cudal1.unplaced.candidate_id IS
-'a candidate that was proposed again, in all of its pools';
 
 CREATE TABLE cudal1.island (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	pool_id				int NOT NULL REFERENCES cudal1.pool (pool_id),
 	island				int NOT NULL CHECK (island >= 0),
-	epoch				int NOT NULL DEFAULT 0,
+	shared				boolean NOT NULL DEFAULT true,
 	registrations		bigint NOT NULL DEFAULT 0,
 	since_reset			bigint NOT NULL DEFAULT 0,
-	best_reward			float8,
 	PRIMARY KEY (task_id, pool_id, island)
 );
 COMMENT ON TABLE cudal1.island IS
-'islands of a task in a pool (FunSearch semantics); an epoch ends when an island is wiped and
-founded anew';
+'islands of a task in a pool, from the first answer to a prompt of one on';
+COMMENT ON COLUMN cudal1.island.shared IS
+'whether codes of all islands are on it: until it is reset';
 COMMENT ON COLUMN cudal1.island.registrations IS
-'candidates registered since the island''s epoch began; sets the cluster temperature';
+'codes placed on it since it was reset; sets the temperature of its clusters';
 COMMENT ON COLUMN cudal1.island.since_reset IS
-'candidates registered from the island''s own prompts since the task''s last reset; their sum sets
-off the next';
-
-CREATE TABLE cudal1.island_cell (
-	task_id				bigint NOT NULL,
-	pool_id				int NOT NULL,
-	island				int NOT NULL,
-	epoch				int NOT NULL,
-	cluster				bigint NOT NULL,
-	codes				bigint NOT NULL CHECK (codes >= 0),
-	PRIMARY KEY (task_id, pool_id, island, epoch, cluster)
-);
-COMMENT ON TABLE cudal1.island_cell IS 'clusters of an island: candidates of equal reward';
-COMMENT ON COLUMN cudal1.island_cell.cluster IS 'round(reward * 100): the signature of a cluster';
-
-CREATE TABLE cudal1.island_slot (
-	task_id				bigint NOT NULL,
-	pool_id				int NOT NULL,
-	island				int NOT NULL,
-	epoch				int NOT NULL,
-	cluster				bigint NOT NULL,
-	slot				bigint NOT NULL CHECK (slot >= 0),
-	candidate_id		bigint NOT NULL,
-	PRIMARY KEY (task_id, pool_id, island, epoch, cluster, slot),
-	UNIQUE (candidate_id, task_id, pool_id, island, epoch)
-);
-COMMENT ON TABLE cudal1.island_slot IS
-'dense slots of each cluster of an island; rows of ended epochs stay as its history, and keep the
-wiped from coming back';
+'codes placed from its own prompts since the pool''s last reset; their sum sets off the next';

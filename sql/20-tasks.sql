@@ -213,7 +213,7 @@ AS $$
 DECLARE
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
-		'island_temperature', 'island_period', 'island_late', 'baseline'];
+		'island_temperature', 'island_period', 'island_rule', 'baseline'];
 BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
 		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
@@ -290,8 +290,8 @@ BEGIN
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
 		'certify', 'true or false');
 	PERFORM cudal1.bad_option_if(
-		coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject'),
-		'island_late', 'admit or reject');
+		coalesce(options ->> 'island_rule', 'funsearch') NOT IN ('funsearch', 'cuda-l1'),
+		'island_rule', 'funsearch or cuda-l1');
 	t.device := cudal1.choose_device(t.language, options);
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_name('baseline', t.baseline);
@@ -417,7 +417,7 @@ cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number withi
 certify (true: queues null candidates at once, false: no device checks the task or measures them
 without being asked, else one that has nothing to do does where the setting cudal1.certify says so;
 see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
-island_period (30000), island_late (admit; reject)';
+island_period (30000), island_rule (funsearch; cuda-l1)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

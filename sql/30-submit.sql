@@ -177,32 +177,6 @@ COMMENT ON FUNCTION cudal1.propose_again IS
 one that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its
 most urgent proposal. True if the candidate was queued';
 
-CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.place_later(x.task_id, NULL, x.candidate_id) FROM cudal1.candidate AS x
-		WHERE x.candidate_id = ANY (candidate_ids)
-			AND (x.purpose <> 'normal'
-				 OR x.state = 'successful'
-					AND (EXISTS (SELECT FROM cudal1.island AS i
-								 WHERE i.task_id = x.task_id AND i.pool_id = place_again.pool_id)
-						 OR NOT EXISTS (SELECT FROM cudal1.bucket_slot AS s
-										WHERE s.candidate_id = x.candidate_id
-											AND s.pool_id = place_again.pool_id))
-				 -- a verdict in another transaction does not see this proposal
-				 OR x.state IN ('queued', 'measuring', 'verifying')
-					AND (SELECT count(*) FROM cudal1.proposal AS p
-						 WHERE p.candidate_id = x.candidate_id
-							AND p.pool_id = place_again.pool_id) = 1);
-END
-$$;
-COMMENT ON FUNCTION cudal1.place_again IS
-'what an ordinary proposal in a pool does to codes that exist: cudal1.place_waiting() will place a
-successful one in the pool and on the islands it was proposed from, and make one measured for
-another purpose an ordinary one';
-
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
 RETURNS text
@@ -241,17 +215,14 @@ $$;
 COMMENT ON FUNCTION cudal1.proposed_by_key IS
 'the candidate that a role proposed under a key, NULL where there is none';
 
-CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int,
-	OUT island int, OUT island_epoch int)
+CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int)
+RETURNS int
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	p			record;
 BEGIN
-	IF prompt_id IS NULL THEN
-		RETURN;
-	END IF;
-	SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
+	SELECT x.task_id, x.pool_id, x.island, x.created_by INTO p
 		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id));
 	PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
@@ -259,10 +230,7 @@ BEGIN
 	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by)
 		WHERE p.created_by <> owner;
 	-- islands belong to one pool
-	IF p.pool_id = pool_id THEN
-		island := p.island;
-		island_epoch := p.island_epoch;
-	END IF;
+	RETURN CASE WHEN p.pool_id = pool_id THEN p.island END;
 END
 $$;
 COMMENT ON FUNCTION cudal1.prompt_island IS
@@ -288,7 +256,7 @@ COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal
  */
 CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
 	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
-	prompt_id bigint DEFAULT NULL, island int DEFAULT NULL, island_epoch int DEFAULT NULL,
+	prompt_id bigint DEFAULT NULL, island int DEFAULT NULL,
 	response text DEFAULT NULL, malformed text DEFAULT NULL, profile text DEFAULT NULL,
 	OUT id bigint, OUT queued boolean, OUT bytes bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -318,9 +286,9 @@ BEGIN
 			RETURNING candidate_id, task_id, code_hash, octet_length(code) AS bytes),
 	proposed AS (
 		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-				proposal_key, island, island_epoch, response, created_by)
+				proposal_key, island, response, created_by)
 			SELECT v.task_id, a.candidate_id, into_pool, add_rows.method, add_rows.prompt_id, v.grp,
-					v.key, add_rows.island, add_rows.island_epoch, add_rows.response, proposer
+					v.key, add_rows.island, add_rows.response, proposer
 				FROM wanted AS v JOIN added AS a ON a.task_id = v.task_id AND a.code_hash = v.hash
 				ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
 			ON CONFLICT DO NOTHING
@@ -348,9 +316,9 @@ BEGIN
 	IF made < wanted THEN
 		WITH proposed AS (
 			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
-					group_key, proposal_key, island, island_epoch, response, created_by)
+					group_key, proposal_key, island, response, created_by)
 				SELECT v.task_id, c.candidate_id, into_pool, add_rows.method, add_rows.prompt_id,
-						v.grp, v.key, add_rows.island, add_rows.island_epoch, add_rows.response,
+						v.grp, v.key, add_rows.island, add_rows.response,
 						proposer
 					FROM unnest(batch) AS v JOIN cudal1.candidate AS c
 						ON c.task_id = v.task_id AND c.code_hash = v.hash
@@ -390,7 +358,7 @@ BEGIN
 				queued := true;
 			END IF;
 		END LOOP;
-		PERFORM cudal1.place_again(known, into_pool) WHERE purpose = 'normal';
+		PERFORM cudal1.place_again(known, into_pool, island) WHERE purpose = 'normal';
 	END IF;
 	IF queued THEN
 		PERFORM cudal1.warn_no_device(t) FROM cudal1.task AS t
@@ -418,7 +386,6 @@ AS $$
 DECLARE
 	v			cudal1.batch_row;
 	island		int;
-	epoch		int;
 	added		record;
 BEGIN
 	v.ord := 1;
@@ -437,10 +404,10 @@ BEGIN
 		END IF;
 	END IF;
 	IF prompt_id IS NOT NULL THEN
-		SELECT p.* INTO island, epoch FROM cudal1.prompt_island(t, prompt_id, owner, pool_id) AS p;
+		island := cudal1.prompt_island(t, prompt_id, owner, pool_id);
 	END IF;
 	added := cudal1.add_rows(ARRAY[v], method, owner, pool_id, priority, deadline, purpose,
-		prompt_id, island, epoch, response, reason, t.profile);
+		prompt_id, island, response, reason, t.profile);
 	IF NOT cudal1.is_operator() THEN
 		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
 	END IF;

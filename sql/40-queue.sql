@@ -2,10 +2,9 @@
  * The queue: how devices register, claim, show that they live and report. What a result does to a
  * candidate is in 45-verdicts.sql.
  *
- * Order of locks, everywhere: job, candidate, the task's placement (which serialises its buckets),
- * task; several candidates in the order of their ids. Whether a score is verified is decided under
- * the task's locks, so that the previous best is the previous best. FOR NO KEY UPDATE where rows
- * stay: foreign keys of other sessions' inserts need not wait.
+ * Order of locks, everywhere: job, candidate, task, the task's islands; several candidates in the
+ * order of their ids. FOR NO KEY UPDATE where rows stay: foreign keys of other sessions' inserts
+ * need not wait.
  */
 
 CREATE FUNCTION cudal1.register_device(host text, device jsonb)
@@ -244,7 +243,9 @@ BEGIN
 	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
-	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
+	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.pool_code AS s WHERE s.waiting)
+		OR EXISTS (SELECT FROM cudal1.pool AS p
+			WHERE p.seeded_in < pg_snapshot_xmin(pg_current_snapshot()));
 	-- what is claimed ahead is to be built meanwhile, not to wait for 20 minutes of an evaluation
 	IF NOT d.enabled OR cudal1.seconds_until_free(d.device_id) > 60 THEN
 		RETURN;
@@ -315,9 +316,7 @@ DECLARE
 	device	bigint;
 	cancel	boolean;
 BEGIN
-	-- of a lease of a minute a crash may take back half a second
-	PERFORM cudal1.commit_without_flush();
-	-- nor does it wait for who changes the job, and may leave that transaction open
+	-- it does not wait for who changes the job, and may leave that transaction open
 	-- (cudal1_cancel): the next one prolongs the lease
 	UPDATE cudal1.job AS j
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),

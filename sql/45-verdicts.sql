@@ -427,9 +427,6 @@ BEGIN
 	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
 		OR (t.reference_state IN ('unchecked', 'checking')
 			AND result ->> 'reference' IS NOT NULL) THEN
-		-- in the order of all locks
-		PERFORM cudal1.unlock_before_flush();
-		PERFORM cudal1.lock_placement(j.task_id);
 		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
 		IF t.task_id IS NULL THEN
@@ -460,10 +457,6 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 
-	-- a score: from here on under the task's locks, which no flush of the log prolongs
-	PERFORM cudal1.unlock_before_flush();
-	PERFORM cudal1.lock_placement(j.task_id);
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
 		NULL;	-- where rewards are measured is not for a null candidate to decide
 	ELSIF t.device_model IS NULL THEN

@@ -383,7 +383,6 @@ BEGIN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
-		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
 			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
 				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,

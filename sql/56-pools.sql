@@ -41,6 +41,16 @@ COMMENT ON FUNCTION cudal1.use_pool IS
 'the pool of this name, for the caller to propose into; errors: 42704 there is none, 42501 it is
 another role''s, 22004 NULL';
 
+CREATE FUNCTION cudal1.in_pool(pool_id int)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+RETURN CASE WHEN in_pool.pool_id = 1 THEN ''
+			ELSE format(' in pool %s',
+				COALESCE((SELECT p.name FROM cudal1.pool AS p
+				WHERE p.pool_id = in_pool.pool_id), in_pool.pool_id::text)) END;
+COMMENT ON FUNCTION cudal1.in_pool IS 'words that add the pool to a place; none for pool main';
+
 CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -51,46 +61,24 @@ BEGIN
 	-- One statement copies everything as of one moment. A lock would hold up every verdict until
 	-- the caller's transaction ends.
 	WITH counted AS (
-		INSERT INTO cudal1.placement (task_id, pool_id, codes)
-			SELECT p.task_id, seed_pool.pool_id, p.codes FROM cudal1.placement AS p
-				WHERE p.pool_id = seed_pool.source AND p.codes > 0),
-	summed AS (
-		INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
-			SELECT b.task_id, seed_pool.pool_id, b.bucket, b.codes, b.sum_micro, b.sum_ln_nano
-				FROM cudal1.bucket AS b WHERE b.pool_id = seed_pool.source AND b.codes > 0),
-	placed AS (
-		INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro,
-			ln_nano, place)
-			SELECT s.task_id, seed_pool.pool_id, s.bucket, s.slot, s.candidate_id, s.micro,
-				s.ln_nano, s.place
-				FROM cudal1.bucket_slot AS s WHERE s.pool_id = seed_pool.source
-			RETURNING candidate_id)
-	INSERT INTO cudal1.pool_seed (pool_id, candidate_id)
-		SELECT seed_pool.pool_id, placed.candidate_id FROM placed;
+		INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
+			SELECT b.task_id, seed_pool.pool_id, b.bucket, sum(b.codes), sum(b.total)
+				FROM cudal1.bucket_part AS b WHERE b.pool_id = seed_pool.source
+				GROUP BY b.task_id, b.bucket)
+	INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, bucket, cluster, scaled)
+		SELECT s.task_id, seed_pool.pool_id, s.candidate_id,
+				cudal1.first_island(s.candidate_id, t.options), s.bucket, s.cluster, s.scaled
+			FROM cudal1.pool_code AS s JOIN cudal1.task AS t ON t.task_id = s.task_id
+			WHERE s.pool_id = seed_pool.source AND s.bucket IS NOT NULL AND NOT s.copy;
 	GET DIAGNOSTICS n = ROW_COUNT;
-	PERFORM cudal1.place_later(NULL, pool_id, NULL) WHERE n > 0;
+	UPDATE cudal1.pool AS p SET seeded_in = pg_current_xact_id()
+		WHERE p.pool_id = seed_pool.pool_id AND n > 0;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.seed_pool IS
 'places in a new pool what is placed in another, and returns the number of codes';
-
-CREATE FUNCTION cudal1.stale_seeds(pool_id int)
-RETURNS TABLE (candidate_id bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT x.candidate_id
-	FROM cudal1.pool_seed AS x
-	JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
-	LEFT JOIN cudal1.bucket_slot AS s ON s.candidate_id = x.candidate_id AND s.pool_id = x.pool_id
-	WHERE x.pool_id = stale_seeds.pool_id
-		AND s.micro IS DISTINCT FROM CASE WHEN c.state = 'successful' AND c.purpose = 'normal'
-										  THEN cudal1.reward_micro(c.reward) END
-	ORDER BY c.task_id, x.candidate_id;
-END;
-COMMENT ON FUNCTION cudal1.stale_seeds IS
-'seeds of a pool that are not where their rewards put them: a verdict that was being written while
-the pool was opened did not see it';
 
 CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
 RETURNS bigint

@@ -30,7 +30,7 @@ rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperatu
 
 CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
 	pool text DEFAULT 'main')
-RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int, epoch int,
+RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
 	probabilities jsonb)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2
 SET search_path = pg_catalog, pg_temp
@@ -340,7 +340,6 @@ DECLARE
 	used		text;
 	used_seed	bigint := COALESCE(seed, cudal1.random_seed());
 	heat		float8;
-	unfounded	boolean;
 	drawn		record;
 	failed		record;
 	w			cudal1.prompt_template;
@@ -356,31 +355,24 @@ BEGIN
 		'failures must lie between 0 and 100');
 	w := cudal1.find_template(coalesce(template, kind), kind, failures);
 	used := COALESCE(strategy, t.strategy);
-	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
-		AND NOT EXISTS (SELECT FROM cudal1.island AS i
-			WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
-	PERFORM cudal1.place_later(t.task_id, from_pool, NULL) WHERE unfounded;
 
 	-- an augmenting prompt shows no exemplars, but its arguments are checked alike
 	SELECT COALESCE(array_agg(d.candidate_id ORDER BY d.score, d.candidate_id), '{}') AS candidates,
 		   COALESCE(array_agg(d.score ORDER BY d.score, d.candidate_id), '{}') AS scores,
 		   COALESCE(array_agg(d.code ORDER BY d.score, d.candidate_id), '{}') AS codes,
-		   max(d.island) AS island, max(d.epoch) AS epoch,
+		   max(d.island) AS island,
 		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
 	INTO drawn
 	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed,
 		make_prompt.pool) AS d;
-	IF unfounded THEN
-		-- all of them will hold what was drawn from
-		SELECT drawn.candidates, drawn.scores, drawn.codes,
-				abs(hashint8extended(used_seed, 0) % k.islands)::int AS island, 0 AS epoch,
-				drawn.probabilities
-			INTO drawn FROM cudal1.island_constants(t.options) AS k;
+	IF used = 'island' AND drawn.island IS NULL THEN
+		-- nothing is on any island yet
+		drawn.island := (SELECT abs(hashint8extended(used_seed, 0) % k.islands)::int
+			FROM cudal1.island_constants(t.options) AS k);
 	END IF;
 	IF kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes,
-			NULL::int AS island,
-			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
+			NULL::int AS island, '{}'::jsonb AS probabilities INTO drawn;
 	END IF;
 	IF used <> 'random' AND kind = 'contrastive' THEN
 		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
@@ -404,10 +396,10 @@ BEGIN
 	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,
 		'54000', 'the prompt would be longer than 10 MiB', 'Ask for fewer exemplars or failures.');
 	INSERT INTO cudal1.prompt (task_id, pool_id, kind, template, strategy, temperature, seed,
-			island, island_epoch, exemplars, scores, probabilities, failures, system, prompt,
+			island, exemplars, scores, probabilities, failures, system, prompt,
 			created_by)
 		VALUES (t.task_id, from_pool, make_prompt.kind, w.name, used, heat, used_seed,
-			drawn.island, drawn.epoch, drawn.candidates, drawn.scores, drawn.probabilities,
+			drawn.island, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidate_ids, preface, words, make_prompt.owner)
 		RETURNING prompt_id INTO id;
 	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
@@ -436,8 +428,7 @@ with seed, temperature and probabilities, so that the draw can be repeated. kind
 (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is
 none yet, and an answer of three sections; augment (table 1): the reference alone, and any one
 fenced code as the answer. template: its words (cudal1.prompt_template; NULL: those shipped).
-Strategy (NULL: the task''s own) island has the task''s islands in the pool founded, if it has none,
-when a device claims its next job. pool: where exemplars come from, and where
+Strategy NULL is the task''s own. pool: where exemplars come from, and where
 cudal1_submit_response() places the answers. failures: so many (0 to 100) of the codes that failed
 among the last 1000 proposed in the pool are shown with the reasons. system: the message of role
 system, NULL where the template has none. Errors: 42704 unknown task, template or pool,
@@ -454,7 +445,7 @@ DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	in_pool	int := cudal1.use_pool(pool);
 	rewards	float8[];
-	island	record;
+	island	int;
 	id		bigint;
 BEGIN
 	PERFORM cudal1.raise_if(prompt IS NULL, '22004', 'prompt must not be null');
@@ -478,17 +469,18 @@ BEGIN
 			JOIN cudal1.candidate AS c ON c.candidate_id = u.id
 		ORDER BY u.n);
 	-- one of the islands that hold all exemplars: the answers are placed there
-	SELECT i.island, i.epoch INTO island FROM cudal1.island AS i
+	SELECT i.island INTO island FROM cudal1.island AS i
 		WHERE i.task_id = t.task_id AND i.pool_id = in_pool
 			AND cudal1_record_prompt.exemplars <> '{}'
 			AND NOT EXISTS (SELECT FROM unnest(cudal1_record_prompt.exemplars) AS u (id)
-				WHERE NOT EXISTS (SELECT FROM cudal1.island_slot AS s
-					WHERE s.candidate_id = u.id AND s.task_id = i.task_id
-						AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch))
+				WHERE NOT EXISTS (SELECT FROM cudal1.pool_code AS s
+					WHERE s.candidate_id = u.id AND s.pool_id = i.pool_id
+						AND s.bucket IS NOT NULL
+						AND s.island IN (i.island, CASE WHEN i.shared THEN -1 ELSE i.island END)))
 		ORDER BY random() LIMIT 1;
-	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, island_epoch, exemplars, scores,
+	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, exemplars, scores,
 			probabilities, system, prompt, created_by)
-		VALUES (t.task_id, in_pool, 'recorded', island.island, island.epoch,
+		VALUES (t.task_id, in_pool, 'recorded', island,
 			cudal1_record_prompt.exemplars, rewards, '{}', nullif(cudal1_record_prompt.system, ''),
 			cudal1_record_prompt.prompt, cudal1.caller())
 		RETURNING q.prompt_id INTO id;

@@ -650,11 +650,7 @@ RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	-- buckets, slots, islands
-	RETURN QUERY
-	SELECT r.difference, format('task "%s", %s', t.name, r.place), r.expected, r.found
-	FROM cudal1.recount() AS r LEFT JOIN cudal1.task AS t ON t.task_id = r.task
-	ORDER BY r.task, 1, 2;
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_judgements() AS k;
 	-- campaigns
@@ -672,7 +668,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, islands, rewards, hashes, variances, certification, tokens
-and cost of campaigns, from what it is derived of, and says what is off: one row a difference, none where all agree. Changes nothing; reads every
-candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided
-candidates';
+'recounts every derived number, buckets, rewards, hashes, variances, certification, tokens and cost
+of campaigns, from what it is derived of, and says what is off: one row a difference, none where all
+agree. Changes nothing; reads every candidate and measurement. The extension''s owner repairs a
+code''s buckets by cudal1.place_candidate(), an operator undecided candidates by cudal1_requeue()';

@@ -354,7 +354,7 @@ BEGIN
 						AND (f.pronamespace = home
 							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
 							'release', 'expire_leases', 'take_back', 'wake',
-							'worker_state', 'preloaded', 'rebucket', 'recount', 'campaign_options',
+							'worker_state', 'preloaded', 'campaign_options',
 							'is_operator'))
 					OR f.pronamespace = home AND f.proname = p.object
 					OR f.pronamespace = 'cudal1'::regnamespace

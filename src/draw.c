@@ -1,19 +1,24 @@
 /*
  * draw.c
- *		What the strategies of a draw share: random numbers, queries, cells and picks.
+ *		Strategies of a draw: buckets by softmax, islands, codes at random.
  *
  * Every random number comes from one counter hashed with a seed, so draw i of seed s is the same on
  * every server and in every session.  A draw that was given no seed takes one from the system's
  * source.
+ *
+ * A draw chooses a bucket (or a cluster of an island) by counts that are kept, and then the k-th of
+ * its codes by an index.  The scan to the k-th code starts at the nearer end.
  */
-#include "postgres.h"
+#include "draw.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
 
-#include "draw.h"
 #include "query.h"
+
+/* clusters whose probability is e^-40 of the best one's change no draw: fractions have 52 bits */
+#define HOPELESS	40
 
 /* the finaliser of SplitMix64 */
 static uint64
@@ -39,72 +44,61 @@ cudal1_draw_fresh_seed(void)
 void
 cudal1_draw_seed(Cudal1Draw *draw, int64 seed)
 {
-	draw->stream.key = mix((uint64) seed + UINT64CONST(0x9e3779b97f4a7c15));
-	draw->stream.counter = 0;
+	draw->key = mix((uint64) seed + UINT64CONST(0x9e3779b97f4a7c15));
+	draw->counter = 0;
 }
 
 static uint64
-next_number(Cudal1Stream *stream)
+next_number(Cudal1Draw *draw)
 {
-	return mix(stream->key + ++stream->counter * UINT64CONST(0x9e3779b97f4a7c15));
+	return mix(draw->key + ++draw->counter * UINT64CONST(0x9e3779b97f4a7c15));
 }
 
-double
-cudal1_draw_fraction(Cudal1Draw *draw)
+/* in (0, 1), both ends excluded; the largest is 1 - 2^-53 */
+static double
+next_fraction(Cudal1Draw *draw)
 {
-	return ((double) (next_number(&draw->stream) >> 12) + 0.5) * 0x1p-52;
+	return ((double) (next_number(draw) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* a number of the incomplete last stretch is drawn again, so that all remainders are as likely */
-int64
-cudal1_draw_below(Cudal1Draw *draw, int64 n)
+/*
+ * Uniform in 0 .. n - 1.  A number of the incomplete last stretch is drawn again, so that all
+ * remainders are as likely.
+ */
+static int64
+next_below(Cudal1Draw *draw, int64 n)
 {
 	uint64		range = (uint64) n;
 	uint64		surplus = (-range) % range;
 	uint64		x;
 
 	do
-		x = next_number(&draw->stream);
+		x = next_number(draw);
 	while (x < surplus);
 	return (int64) (x % range);
 }
 
 void
-cudal1_draw_reserve_cells(Cudal1Draw *draw)
+cudal1_draw_load_buckets(Cudal1Draw *draw)
 {
-	if (draw->ncells + CUDAL1_CELLS_AT_ONCE <= draw->room)
-		return;
-	draw->room = 2 * draw->room + CUDAL1_CELLS_AT_ONCE;
-	if (draw->cells == NULL)
-		draw->cells = palloc(draw->room * sizeof(Cudal1Cell));
-	else
-		draw->cells = repalloc(draw->cells, draw->room * sizeof(Cudal1Cell));
-}
+	static Cudal1Query query = {
+		"SELECT bucket, codes, mean FROM cudal1.bucket WHERE task_id = $1 AND pool_id = $2"
+		" ORDER BY bucket DESC",
+		2, {INT8OID, INT4OID}};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 
-void
-cudal1_draw_reverse_cells(Cudal1Draw *draw)
-{
-	for (int i = 0, j = draw->ncells - 1; i < j; i++, j--)
+	cudal1_query(&query, args);
+	draw->ncells = (int) SPI_processed;
+	draw->cells = palloc(Max(draw->ncells, 1) * sizeof(Cudal1Cell));
+	for (int i = 0; i < draw->ncells; i++)
 	{
-		Cudal1Cell	other = draw->cells[i];
+		Cudal1Cell *cell = &draw->cells[i];
 
-		draw->cells[i] = draw->cells[j];
-		draw->cells[j] = other;
+		cell->number = DatumGetInt32(cudal1_query_column(i, 1));
+		cell->codes = DatumGetInt64(cudal1_query_column(i, 2));
+		cell->mean = DatumGetFloat8(cudal1_query_column(i, 3));
+		draw->codes += cell->codes;
 	}
-}
-
-void
-cudal1_draw_read_bucket(const Cudal1DrawTask *task, uint64 row, Cudal1Cell *cell)
-{
-	double		sum;
-
-	cell->number = DatumGetInt32(cudal1_query_column(row, 1));
-	cell->codes = DatumGetInt64(cudal1_query_column(row, 2));
-	if (task->log_scale)
-		sum = (double) DatumGetInt64(cudal1_query_column(row, 4)) / 1e9;
-	else
-		sum = (double) DatumGetInt64(cudal1_query_column(row, 3)) / 1e6;
-	cell->mean = sum / (double) cell->codes;
 }
 
 /*
@@ -112,45 +106,281 @@ cudal1_draw_read_bucket(const Cudal1DrawTask *task, uint64 row, Cudal1Cell *cell
  * largest mean: the probabilities are the same, and no exponential overflows.
  */
 void
-cudal1_draw_probabilities(Cudal1Cell *cells, int n, double temperature)
+cudal1_draw_probabilities(Cudal1Draw *draw, double temperature)
 {
 	double		largest = -INFINITY;
 	double		sum = 0;
 
-	for (int i = 0; i < n; i++)
-		largest = fmax(largest, cells[i].mean);
-	for (int i = 0; i < n; i++)
-		sum += cells[i].probability = exp((cells[i].mean - largest) / temperature);
-	for (int i = 0; i < n; i++)
-		cells[i].probability /= sum;
+	for (int i = 0; i < draw->ncells; i++)
+		largest = fmax(largest, draw->cells[i].mean);
+	for (int i = 0; i < draw->ncells; i++)
+	{
+		Cudal1Cell *cell = &draw->cells[i];
+
+		sum += cell->probability = exp((cell->mean - largest) / temperature);
+	}
+	for (int i = 0; i < draw->ncells; i++)
+		draw->cells[i].probability /= sum;
 }
 
+/* the candidate in the only row of a query that counts and codes must agree on */
+static void
+pick_code(Cudal1Draw *draw, Cudal1Query *query, Datum *args)
+{
+	cudal1_query(query, args);
+	if (SPI_processed != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a score interval of a task has fewer codes than are counted"),
+				 errhint("Look for differences with cudal1_check().")));
+	draw->picks[draw->npicks++] = cudal1_query_column(0, 1);
+}
+
+static void
+pick_of_bucket(Cudal1Draw *draw, const Cudal1Cell *cell, int64 k)
+{
+#define CODES_OF_BUCKET "SELECT candidate_id FROM cudal1.pool_code" \
+	" WHERE task_id = $1 AND pool_id = $2 AND bucket = $3 AND NOT copy ORDER BY candidate_id"
+	static Cudal1Query upwards = {CODES_OF_BUCKET " OFFSET $4 LIMIT 1",
+	4, {INT8OID, INT4OID, INT4OID, INT8OID}};
+	static Cudal1Query downwards = {CODES_OF_BUCKET " DESC OFFSET $4 LIMIT 1",
+	4, {INT8OID, INT4OID, INT4OID, INT8OID}};
+	int64		from_end = cell->codes - 1 - k;
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum((int32) cell->number), Int64GetDatum(Min(k, from_end))};
+
+	pick_code(draw, k <= from_end ? &upwards : &downwards, args);
+}
+
+/*
+ * Strategy bucket (CUDA-L1, eq. 1) draws n distinct buckets by softmax(mean / temperature), and one
+ * code of each.  Drawing without replacement is done by Gumbel's trick: independent Gumbel noise is
+ * added to ln p, and the n largest sums win.  This has exactly the law of drawing one bucket after
+ * the other and renormalising.
+ */
 void
-cudal1_draw_count_codes(Cudal1Draw *draw)
+cudal1_draw_buckets(Cudal1Draw *draw, int n)
+{
+	double	   *keys = palloc((n + 1) * sizeof(double));
+	int		   *best = palloc((n + 1) * sizeof(int));	/* cells, the largest key first */
+	int			nbest = 0;
+
+	if (isnan(draw->temperature))
+		draw->temperature = draw->task.temperature;
+	cudal1_draw_load_buckets(draw);
+	for (int i = 0; i < draw->ncells; i++)
+	{
+		/* ln p but for the logarithm of the softmax's sum, which is the same in all buckets */
+		double		key = draw->cells[i].mean / draw->temperature
+			- log(-log(next_fraction(draw)));
+		int			rank = nbest;
+
+		for (; rank > 0 && key > keys[rank - 1]; rank--)
+		{
+			keys[rank] = keys[rank - 1];
+			best[rank] = best[rank - 1];
+		}
+		keys[rank] = key;
+		best[rank] = i;
+		nbest = Min(nbest + 1, n);
+	}
+	for (int i = 0; i < nbest; i++)
+	{
+		Cudal1Cell *cell = &draw->cells[best[i]];
+
+		pick_of_bucket(draw, cell, next_below(draw, cell->codes));
+	}
+	cudal1_draw_probabilities(draw, draw->temperature);
+}
+
+/*
+ * Strategy random draws n distinct codes: numbers below the count of all codes, which the counts of
+ * buckets turn into codes.  Floyd's algorithm takes one random number for each.
+ */
+void
+cudal1_draw_random(Cudal1Draw *draw, int n)
+{
+	int64	   *chosen;
+	int			wanted;
+
+	cudal1_draw_load_buckets(draw);
+	wanted = (int) Min((int64) n, draw->codes);
+	chosen = palloc(Max(wanted, 1) * sizeof(int64));
+	for (int i = 0; i < wanted; i++)
+	{
+		int64		last = draw->codes - wanted + i;
+		int64		k = next_below(draw, last + 1);
+		int			cell = 0;
+
+		for (int j = 0; j < i; j++)
+			if (chosen[j] == k)
+			{
+				k = last;
+				break;
+			}
+		chosen[i] = k;
+		while (k >= draw->cells[cell].codes)
+			k -= draw->cells[cell++].codes;
+		pick_of_bucket(draw, &draw->cells[cell], k);
+	}
+}
+
+/* one island that holds anything, each with the same chance; false: there is none */
+static bool
+choose_island(Cudal1Draw *draw)
 {
 	static Cudal1Query query = {
-		"SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
-		2, {INT8OID, INT4OID}};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
+		"SELECT n, coalesce(i.shared, true), coalesce(i.registrations,"
+		" (SELECT sum(b.codes)::bigint FROM cudal1.bucket AS b"
+		" WHERE b.task_id = $1 AND b.pool_id = $2))"
+		" FROM generate_series(0, $3 - 1) AS n LEFT JOIN cudal1.island AS i"
+		" ON i.task_id = $1 AND i.pool_id = $2 AND i.island = n"
+		" WHERE EXISTS (SELECT FROM cudal1.pool_code AS s WHERE s.task_id = $1"
+		" AND s.pool_id = $2 AND s.island = n AND s.cluster IS NOT NULL)"
+		" OR coalesce(i.shared, true) AND EXISTS (SELECT FROM cudal1.pool_code AS s"
+		" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = -1 AND s.cluster IS NOT NULL)"
+		" ORDER BY n",
+		3, {INT8OID, INT4OID, INT4OID}};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum(draw->task.islands)};
+	int64		chosen;
 
 	cudal1_query(&query, args);
-	if (SPI_processed > 0)
-		draw->codes = DatumGetInt64(cudal1_query_column(0, 1));
+	if (SPI_processed == 0)
+		return false;
+	chosen = next_below(draw, (int64) SPI_processed);
+	draw->island = DatumGetInt32(cudal1_query_column(chosen, 1));
+	draw->shared = DatumGetBool(cudal1_query_column(chosen, 2));
+	draw->registrations = DatumGetInt64(cudal1_query_column(chosen, 3));
+	return true;
 }
 
-bool
-cudal1_draw_is_picked(const Cudal1Draw *draw, int64 number, int64 slot)
+/* Clusters are read from the best one down, an index entry each. */
+static void
+load_clusters(Cudal1Draw *draw)
 {
-	for (int i = 0; i < draw->npicks; i++)
-		if (draw->picks[i].number == number && draw->picks[i].slot == slot)
-			return true;
-	return false;
+	static Cudal1Query query = {
+		"SELECT greatest((SELECT max(s.cluster) FROM cudal1.pool_code AS s WHERE s.task_id = $1"
+		" AND s.pool_id = $2 AND s.island = $3 AND s.cluster < $5),"
+		" (SELECT max(s.cluster) FROM cudal1.pool_code AS s WHERE s.task_id = $1"
+		" AND s.pool_id = $2 AND s.island = -1 AND $4 AND s.cluster < $5), -1)",
+		5, {INT8OID, INT4OID, INT4OID, BOOLOID, INT8OID}};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+		Int32GetDatum(draw->island), BoolGetDatum(draw->shared), Int64GetDatum(PG_INT64_MAX)};
+	int			room = 0;
+
+	for (;;)
+	{
+		Cudal1Cell	cell = {0};
+
+		cudal1_query(&query, args);
+		cell.number = DatumGetInt64(cudal1_query_column(0, 1));
+		SPI_freetuptable(SPI_tuptable);
+		cell.mean = (double) cell.number / 100;
+		if (draw->task.log_scale)
+			cell.mean = log(fmax(cell.mean, 0.005));
+		if (cell.number < 0 || (draw->ncells > 0 &&
+								(draw->cells[0].mean - cell.mean) / draw->temperature > HOPELESS))
+			return;
+		if (draw->ncells == room)
+		{
+			room = Max(64, 2 * room);
+			draw->cells = draw->cells ? repalloc(draw->cells, room * sizeof(Cudal1Cell)) :
+				palloc(room * sizeof(Cudal1Cell));
+		}
+		draw->cells[draw->ncells++] = cell;
+		args[4] = Int64GetDatum(cell.number);
+	}
 }
 
+static int64
+count_cluster(const Cudal1Draw *draw, const Cudal1Cell *cell, int32 island)
+{
+	static Cudal1Query query = {
+		"SELECT count(*) FROM cudal1.pool_code"
+		" WHERE task_id = $1 AND pool_id = $2 AND island = $3 AND cluster = $4",
+		4, {INT8OID, INT4OID, INT4OID, INT8OID}};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum(island), Int64GetDatum(cell->number)};
+
+	cudal1_query(&query, args);
+	return DatumGetInt64(cudal1_query_column(0, 1));
+}
+
+/* a code of the cluster that was not picked yet, each with the same chance, or none */
+static void
+pick_of_cluster(Cudal1Draw *draw, Cudal1Cell *cell, int64 *taken, int ntaken)
+{
+	static Cudal1Query query = {
+		"SELECT candidate_id FROM cudal1.pool_code"
+		" WHERE task_id = $1 AND pool_id = $2 AND island = $3 AND cluster = $4"
+		" ORDER BY candidate_id OFFSET $5 LIMIT 1",
+		5, {INT8OID, INT4OID, INT4OID, INT8OID, INT8OID}};
+	int64		own = count_cluster(draw, cell, draw->island);
+	int64		k;
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum(draw->island), Int64GetDatum(cell->number), 0};
+
+	cell->codes = own + (draw->shared ? count_cluster(draw, cell, -1) : 0);
+	if (ntaken >= cell->codes)
+		return;
+	k = next_below(draw, cell->codes - ntaken);
+	/* the k-th of those that are left; taken is in ascending order */
+	for (int i = 0; i < ntaken && taken[i] <= k; i++)
+		k++;
+	for (int i = ntaken; i >= 0; i--)
+	{
+		if (i > 0 && taken[i - 1] > k)
+			taken[i] = taken[i - 1];
+		else
+		{
+			taken[i] = k;
+			break;
+		}
+	}
+	if (k >= own)
+		args[2] = Int32GetDatum(-1);
+	args[4] = Int64GetDatum(k >= own ? k - own : k);
+	pick_code(draw, &query, args);
+}
+
+/*
+ * Strategy island (FunSearch): clusters of one island, then a code of each.  A cluster holds the
+ * codes of an island whose rewards are equal in hundredths.  min(clusters, n) clusters are drawn
+ * with replacement by softmax(reward / temperature), and the temperature falls to 0 within a period
+ * of registrations, and starts anew.  A code is shown once: where a cluster is drawn again, another
+ * code of it is taken, and none if it has no other.
+ */
 void
-cudal1_draw_pick(Cudal1Draw *draw, int64 number, int64 slot)
+cudal1_draw_islands(Cudal1Draw *draw, int n)
 {
-	draw->picks[draw->npicks].number = number;
-	draw->picks[draw->npicks].slot = slot;
-	draw->npicks++;
+	int64		period = draw->task.island_period;
+	int64	  **taken;
+	int		   *ntaken;
+	int			wanted;
+
+	if (isnan(draw->temperature))
+		draw->temperature = draw->task.island_temperature;
+	if (!choose_island(draw))
+		return;
+	draw->temperature *= 1 - (double) (draw->registrations % period) / (double) period;
+	load_clusters(draw);
+	cudal1_draw_probabilities(draw, draw->temperature);
+
+	wanted = Min(n, draw->ncells);
+	taken = palloc0(Max(draw->ncells, 1) * sizeof(int64 *));
+	ntaken = palloc0(Max(draw->ncells, 1) * sizeof(int));
+	for (int i = 0; i < wanted; i++)
+	{
+		double		fraction = next_fraction(draw);
+		int			at = 0;
+		int			before = draw->npicks;
+
+		while (at < draw->ncells - 1 && fraction >= draw->cells[at].probability)
+			fraction -= draw->cells[at++].probability;
+		if (taken[at] == NULL)
+			taken[at] = palloc(n * sizeof(int64));
+		pick_of_cluster(draw, &draw->cells[at], taken[at], ntaken[at]);
+		ntaken[at] += draw->npicks - before;
+	}
 }

@@ -2,12 +2,12 @@
  * exemplars.c
  *		Draws of exemplars as SQL sees them, and the buckets that they are drawn from.
  *
- * A draw costs the same however many candidates and buckets a task has.  It reads rows of buckets
- * (or of an island's clusters) from the best one down, stops where none that follows can win, and
- * then reads one index entry a code.  Slots are dense, so a pick is a number below the count.
+ * Draws read counts and means of buckets, or an index entry for each cluster of an island, and then
+ * look for the picked codes by an index.
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -38,21 +38,13 @@ typedef struct Strategy
 	const char *cells;			/* the name of its cells in a prompt's record; NULL: none */
 	const char *cell;
 	void		(*draw) (Cudal1Draw *draw, int n);
-	void		(*fetch) (const Cudal1Draw *draw, const Cudal1Pick *pick);
 } Strategy;
 
 static const Strategy strategies[] = {
-	{"bucket", "buckets", "bucket", cudal1_draw_buckets, cudal1_draw_bucket_code},
-	{"island", "clusters", "cluster", cudal1_draw_islands, cudal1_draw_island_code},
-	{"random", NULL, NULL, cudal1_draw_random, cudal1_draw_random_code},
+	{"bucket", "buckets", "bucket", cudal1_draw_buckets},
+	{"island", "clusters", "cluster", cudal1_draw_islands},
+	{"random", NULL, NULL, cudal1_draw_random},
 };
-
-typedef struct Exemplar
-{
-	int64		candidate;
-	double		reward;
-	Datum		code;
-} Exemplar;
 
 /* cudal1.random_seed() RETURNS bigint */
 Datum
@@ -68,7 +60,7 @@ load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 	static Cudal1Query query = {
 		"SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
 		" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL,"
-		" p.pool_id"
+		" p.pool_id, k.islands"
 		" FROM cudal1.task AS t CROSS JOIN cudal1.pool AS p"
 		" CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k"
 		" WHERE t.name = $1 AND p.name = $2",
@@ -90,6 +82,7 @@ load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 	task->island_temperature = DatumGetFloat8(cudal1_query_column(0, 6));
 	task->island_period = DatumGetInt64(cudal1_query_column(0, 7));
 	task->pool = DatumGetInt32(cudal1_query_column(0, 9));
+	task->islands = DatumGetInt32(cudal1_query_column(0, 10));
 }
 
 /* NaN where the argument is NULL */
@@ -123,35 +116,6 @@ find_strategy(const char *name)
 										  " \"island\" and \"random\".")];
 }
 
-static void
-fetch_exemplar(const Strategy *strategy, const Cudal1Draw *draw, const Cudal1Pick *pick,
-			   Exemplar *exemplar)
-{
-	strategy->fetch(draw, pick);
-	if (SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 strategy->cells ?
-				 errmsg("slot %lld of a score interval is empty", (long long) pick->slot) :
-				 errmsg("place %lld of a task is empty", (long long) pick->slot),
-				 errhint("Look for differences with cudal1.recount(),"
-						 " repair them with cudal1.rebucket().")));
-	exemplar->candidate = DatumGetInt64(cudal1_query_column(0, 1));
-	exemplar->reward = DatumGetFloat8(cudal1_query_column(0, 2));
-	exemplar->code = PointerGetDatum(PG_DETOAST_DATUM_COPY(cudal1_query_column(0, 3)));
-}
-
-static int
-compare_exemplars(const void *a, const void *b)
-{
-	const Exemplar *x = a;
-	const Exemplar *y = b;
-
-	if (x->reward != y->reward)
-		return x->reward < y->reward ? -1 : 1;
-	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
-}
-
 /* what a draw was made from, for the record of a prompt */
 static Datum
 describe_draw(const Strategy *strategy, const Cudal1Draw *draw)
@@ -169,12 +133,15 @@ describe_draw(const Strategy *strategy, const Cudal1Draw *draw)
 	if (strategy->draw == cudal1_draw_islands)
 		appendStringInfo(&json, ", \"registrations\": %lld", (long long) draw->registrations);
 	appendStringInfo(&json, ", \"%s\": [", strategy->cells);
-	for (int i = 0; i < draw->ncells; i++)
+	for (int i = draw->ncells - 1; i >= 0; i--)
 	{
 		const Cudal1Cell *cell = &draw->cells[i];
 
-		appendStringInfo(&json, "%s{\"%s\": %lld, ", i > 0 ? ", " : "", strategy->cell,
-						 (long long) cell->number);
+		/* a cell that no fraction of 52 bits would draw */
+		if (cell->probability < DBL_EPSILON / 4)
+			continue;
+		appendStringInfo(&json, "%s{\"%s\": %lld, ", json.data[json.len - 1] == '[' ? "" : ", ",
+						 strategy->cell, (long long) cell->number);
 		if (cell->codes > 0)
 			appendStringInfo(&json, "\"codes\": %lld, ", (long long) cell->codes);
 		appendStringInfo(&json, "\"mean\": %s, \"probability\": %s}",
@@ -185,21 +152,25 @@ describe_draw(const Strategy *strategy, const Cudal1Draw *draw)
 }
 
 /*
- * One draw into the result set of the calling function: four columns for users, or seven for a
+ * One draw into the result set of the calling function: four columns for users, or six for a
  * prompt's record.
  */
 static Datum
 return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 {
+	static Cudal1Query query = {
+		"SELECT candidate_id, reward, code FROM cudal1.candidate"
+		" WHERE candidate_id = ANY ($1) AND reward > 0 ORDER BY reward, candidate_id",
+		1, {INT8ARRAYOID}};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Cudal1Draw	draw = {0};
+	Cudal1Draw	draw = {.island = -1};
 	text	   *name = check_name(fcinfo, 0, "task");
 	text	   *pool = check_name(fcinfo, 5, "pool");
 	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 	const Strategy *strategy;
-	Exemplar   *exemplars;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	Datum		picks;
+	Datum		values[6];
+	bool		nulls[6] = {false};
 
 	if (n < 1 || n > MAX_EXEMPLARS)
 		ereport(ERROR,
@@ -213,28 +184,27 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 	load_task(name, pool, &draw.task, true);
 	strategy = find_strategy(PG_ARGISNULL(2) ? draw.task.strategy :
 							 text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	draw.picks = palloc(n * sizeof(Cudal1Pick));
+	draw.picks = palloc(n * sizeof(Datum));
 	strategy->draw(&draw, n);
-
-	exemplars = palloc(Max(draw.npicks, 1) * sizeof(Exemplar));
-	for (int i = 0; i < draw.npicks; i++)
-		fetch_exemplar(strategy, &draw, &draw.picks[i], &exemplars[i]);
-	qsort(exemplars, draw.npicks, sizeof(Exemplar), compare_exemplars);
 
 	if (for_prompt)
 	{
 		values[4] = Int32GetDatum(draw.island);
-		values[5] = Int32GetDatum(draw.epoch);
-		nulls[4] = nulls[5] = !draw.has_island;
-		values[6] = describe_draw(strategy, &draw);
+		nulls[4] = draw.island < 0;
+		values[5] = describe_draw(strategy, &draw);
 	}
-	for (int i = 0; i < draw.npicks; i++)
+	picks = PointerGetDatum(construct_array(draw.picks, draw.npicks, INT8OID, sizeof(int64),
+											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	cudal1_query(&query, &picks);
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		values[0] = Int64GetDatum(exemplars[i].candidate);
-		values[1] = Int32GetDatum(cudal1_score_bucket(exemplars[i].reward, draw.task.width,
+		double		reward = DatumGetFloat8(cudal1_query_column(i, 2));
+
+		values[0] = cudal1_query_column(i, 1);
+		values[1] = Int32GetDatum(cudal1_score_bucket(reward, draw.task.width,
 													  draw.task.log_scale));
-		values[2] = Float8GetDatum(exemplars[i].reward);
-		values[3] = exemplars[i].code;
+		values[2] = Float8GetDatum(reward);
+		values[3] = cudal1_query_column(i, 3);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	SPI_finish();
@@ -254,7 +224,7 @@ cudal1_sample_exemplars(PG_FUNCTION_ARGS)
 
 /*
  * cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint, pool text)
- * RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int, epoch int,
+ * RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
  *				  probabilities jsonb)
  */
 Datum
@@ -275,24 +245,6 @@ bucket_edge(const Cudal1DrawTask *task, int64 number)
 	return task->log_scale ? exp(edge) : edge;
 }
 
-static Cudal1Cell *
-load_buckets(const Cudal1DrawTask *task, int *n)
-{
-	static Cudal1Query query = {
-		"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-		" WHERE task_id = $1 AND pool_id = $2 AND codes > 0 ORDER BY bucket",
-		2, {INT8OID, INT4OID}};
-	Datum		args[] = {Int64GetDatum(task->id), Int32GetDatum(task->pool)};
-	Cudal1Cell *buckets;
-
-	cudal1_query(&query, args);
-	*n = (int) SPI_processed;
-	buckets = palloc(Max(*n, 1) * sizeof(Cudal1Cell));
-	for (int i = 0; i < *n; i++)
-		cudal1_draw_read_bucket(task, i, &buckets[i]);
-	return buckets;
-}
-
 /*
  * cudal1_bucket_stats(task text, temperature float8, pool text)
  * RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
@@ -305,27 +257,25 @@ cudal1_bucket_stats(PG_FUNCTION_ARGS)
 	text	   *name = check_name(fcinfo, 0, "task");
 	text	   *pool = check_name(fcinfo, 2, "pool");
 	double		temperature = check_temperature(fcinfo, 1);
-	Cudal1DrawTask task;
-	Cudal1Cell *buckets;
-	int			n;
+	Cudal1Draw	draw = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
-	load_task(name, pool, &task, false);
-	buckets = load_buckets(&task, &n);
-	cudal1_draw_probabilities(buckets, n, isnan(temperature) ? task.temperature : temperature);
-	for (int i = 0; i < n; i++)
+	load_task(name, pool, &draw.task, false);
+	cudal1_draw_load_buckets(&draw);
+	cudal1_draw_probabilities(&draw, isnan(temperature) ? draw.task.temperature : temperature);
+	for (int i = draw.ncells - 1; i >= 0; i--)
 	{
-		double		mean = buckets[i].mean;
+		const Cudal1Cell *bucket = &draw.cells[i];
 		Datum		values[6];
 		bool		nulls[6] = {false};
 
-		values[0] = Int32GetDatum((int32) buckets[i].number);
-		values[1] = Float8GetDatum(bucket_edge(&task, buckets[i].number));
-		values[2] = Float8GetDatum(bucket_edge(&task, buckets[i].number + 1));
-		values[3] = Int64GetDatum(buckets[i].codes);
-		values[4] = Float8GetDatum(task.log_scale ? exp(mean) : mean);
-		values[5] = Float8GetDatum(buckets[i].probability);
+		values[0] = Int32GetDatum((int32) bucket->number);
+		values[1] = Float8GetDatum(bucket_edge(&draw.task, bucket->number));
+		values[2] = Float8GetDatum(bucket_edge(&draw.task, bucket->number + 1));
+		values[3] = Int64GetDatum(bucket->codes);
+		values[4] = Float8GetDatum(draw.task.log_scale ? exp(bucket->mean) : bucket->mean);
+		values[5] = Float8GetDatum(bucket->probability);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	SPI_finish();

@@ -9,7 +9,9 @@ cudal1_query(Cudal1Query *query, Datum *args)
 {
 	if (query->plan == NULL)
 	{
-		SPIPlanPtr	prepared = SPI_prepare(query->text, query->nargs, query->types);
+		/* planning anew for each call would cost more than the query */
+		SPIPlanPtr	prepared = SPI_prepare_cursor(query->text, query->nargs, query->types,
+												  CURSOR_OPT_GENERIC_PLAN);
 
 		if (prepared == NULL || SPI_keepplan(prepared) != 0)
 			elog(ERROR, "could not prepare \"%s\"", query->text);

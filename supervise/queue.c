@@ -127,8 +127,10 @@ cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Ver
 	Cudal1Number lease;
 	const char *more[] = {progress, cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
 	char	   *answer;
+	/* of a lease of a minute a crash may take back half a second, so no flush of the log is due */
 	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3::jsonb,"
-								 " pg_catalog.make_interval(secs => $4::float8))",
+								 " pg_catalog.make_interval(secs => $4::float8))"
+								 " FROM pg_catalog.set_config('synchronous_commit', 'off', true)",
 								 claim, 2, more, &answer);
 
 	*verdict = answer && strcmp(answer, "cancel") == 0 ? CUDAL1_VERDICT_CANCEL

@@ -1,5 +1,5 @@
 -- One row for each thing that is wrong with a database at rest, none where all is well.
-SELECT 'recount', r::text FROM cudal1.recount() AS r
+SELECT 'bucket', r::text FROM cudal1.check_of_buckets() AS r
 UNION ALL
 SELECT 'undecided without exactly one job', c.candidate_id::text FROM cudal1.candidate AS c
 	WHERE c.state IN ('queued', 'measuring', 'verifying')

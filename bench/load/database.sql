@@ -42,15 +42,12 @@ CREATE FUNCTION bench.derive(name text) RETURNS void LANGUAGE plpgsql SET synchr
 DECLARE
 	t bigint := (SELECT task_id FROM cudal1.task AS x WHERE x.name = derive.name);
 BEGIN
-	PERFORM cudal1.rebucket(name);
+	INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, bucket, cluster, scaled)
+		SELECT t, 1, p.candidate_id, p.candidate_id % 10, p.bucket, p.cluster, p.scaled
+			FROM cudal1.placeable() AS p JOIN cudal1.candidate AS c USING (candidate_id) WHERE c.task_id = t;
+	INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
+		SELECT t, 1, s.bucket, count(*), sum(s.scaled::numeric) FROM cudal1.pool_code AS s WHERE s.task_id = t GROUP BY s.bucket;
 	INSERT INTO cudal1.island (task_id, pool_id, island, registrations) SELECT t, 1, i, 1000 FROM generate_series(0, 9) AS i;
-	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
-		SELECT t, 1, s.candidate_id % 10, 0, k, row_number() OVER (PARTITION BY s.candidate_id % 10, k ORDER BY s.candidate_id) - 1, s.candidate_id
-			FROM cudal1.bucket_slot AS s, LATERAL cudal1.reward_cluster(s.micro / 1e6) AS k
-			WHERE s.task_id = t AND s.pool_id = 1;
-	INSERT INTO cudal1.island_cell (task_id, pool_id, island, epoch, cluster, codes)
-		SELECT task_id, 1, island, epoch, cluster, count(*) FROM cudal1.island_slot WHERE task_id = t GROUP BY 1, 2, 3, 4, 5;
-	PERFORM cudal1.note_best(t, 1);
 END $$;
 
 -- so many thousand jobs: of one task, or of all that are called many

@@ -146,7 +146,7 @@ class Cudal1:
             self.ask("INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'bench' FROM cudal1.candidate c"
                      " WHERE NOT EXISTS (SELECT FROM cudal1.proposal p WHERE p.candidate_id = c.candidate_id) AND candidate_id > $1", n - 10)
             self.ask("COMMIT")
-        self.ask("SELECT cudal1.rebucket('t')")
+        self.ask("SELECT bench.derive('t')")
         self.ask("ANALYZE")
         return size
 

@@ -120,7 +120,7 @@ INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_a
 	SELECT 1, c, cudal1.code_hash(c), 'successful', 1.5, now() FROM generate_series(1, $count) AS n, LATERAL (SELECT 'known ' || n AS c) AS v;
 SELECT cudal1_submit('task', 'known ' || n, pool => 'again') FROM generate_series(1, $count) AS n;
 END
-	wait_for($node, "SELECT count(*) FROM cudal1.bucket_slot AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name = 'again'", $count, $name);
+	wait_for($node, "SELECT count(*) FROM cudal1.pool_code AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name = 'again'", $count, $name);
 	return;
 }
 

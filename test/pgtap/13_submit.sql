@@ -124,12 +124,12 @@ SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null
 SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE candidate_id <> :aa \g /dev/null
 SELECT job_id AS j, attempt AS n FROM cudal1.claim(:device, 'w') \gset
 SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 1.2}'), 'stored', 'it is measured');
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :aa), 0::bigint, 'but in no bucket');
+SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = :aa), 0::bigint, 'but in no bucket');
 SELECT is(cudal1_submit('u', 'aa', purpose => 'ablation'), :aa::bigint, 'proposed for another one');
 SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'it stays what it is');
 SELECT is((SELECT candidate_id FROM cudal1_submit_batch('{u}', '{aa}')), :aa::bigint, 'proposed by somebody as any other');
 SELECT count(*) FROM cudal1.claim(:device, 'w') \g /dev/null
-SELECT results_eq('SELECT purpose, (SELECT count(*) FROM cudal1.bucket_slot AS s WHERE s.candidate_id = c.candidate_id) FROM cudal1.candidate AS c WHERE candidate_id = ' || :aa,
+SELECT results_eq('SELECT purpose, (SELECT count(*) FROM cudal1.pool_code AS s WHERE s.candidate_id = c.candidate_id) FROM cudal1.candidate AS c WHERE candidate_id = ' || :aa,
 	$$VALUES ('normal', 1::bigint)$$, 'it is one from the next claim on');
 
 -- errors change nothing

@@ -116,7 +116,7 @@ SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :of_both), 0::bi
 SELECT is(pg_temp.state(:of_both), 'discarded:cancelled', 'and it is paid nothing');
 
 -- every bucket agrees with a recount
-SELECT is_empty('SELECT * FROM cudal1.recount()', 'a recount finds no difference');
+SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'a recount finds no difference');
 
 SELECT * FROM finish();
 ROLLBACK;

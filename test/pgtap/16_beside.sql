@@ -96,7 +96,7 @@ SELECT is(cudal1_reverify(), 0::bigint, 'once');
 SELECT is((SELECT array_agg(candidate_id ORDER BY candidate_id) FROM cudal1.job WHERE kind = 'reverify' AND priority < 0), ARRAY[:a, :c]::bigint[], 'behind other work');
 SELECT is(cudal1_reward(:a), 1.9::float8, 'rewards stay meanwhile');
 SELECT is(pg_temp.work(:d1, 'successful', 1.7), 'reverify successful:1.7', 'the new verdict replaces the reward');
-SELECT is_empty('SELECT * FROM cudal1.recount()', 'and its bucket');
+SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'and its bucket');
 SELECT is(pg_temp.work(:d1, 'crash'), 'reverify successful:1.2', 'a crash of what worked before is tried again');
 SELECT is(pg_temp.work(:d1, 'lost'), 'reverify successful:1.2', 'a lost run, too');
 SELECT is(pg_temp.work(:d1, 'lost'), 'reverify successful:1.2', 'after the last attempt the verdict stays');
@@ -110,7 +110,7 @@ SELECT is(cudal1_cancel_jobs(ARRAY[job_id]), 1::bigint, 'but of operators') FROM
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE state = 'successful' AND reward = 1.5), 1::bigint, 'its reward stays then');
 ROLLBACK TO confirming;
 SELECT is(pg_temp.work(:d1, 'successful', 7.9), 'verify successful:7.9', 'and then stands');
-SELECT is_empty('SELECT * FROM cudal1.recount()', 'buckets agree');
+SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'buckets agree');
 SELECT is(pg_temp.work(:d1, 'successful', 1.25), 'reverify successful:1.25', 'the last one');
 SELECT is(cudal1_reverify('0 seconds'), 2::bigint, 'the best again');
 SELECT is(pg_temp.work(:d1, 'successful', 7.8), 'reverify successful:7.8', 'one no higher than its verified score needs no second');
@@ -122,7 +122,7 @@ SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_reverify(NULL)$$, 
 SELECT cudal1_import_result('i', 'x', 1.118, 'published', 'A100') AS x \gset
 SELECT is(pg_temp.state(:x), 'successful:1.11', 'an imported score is a reward');
 SELECT results_eq('SELECT imported, import_device, score FROM cudal1.candidate WHERE candidate_id = ' || :x, $$VALUES (true, 'A100', 1.118::float8)$$, 'marked as such');
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :x), 1::bigint, 'it is in a bucket');
+SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = :x), 1::bigint, 'it is in a bucket');
 SELECT cudal1_import_result('i', 'y', NULL, 'published', 'A100') AS y \gset
 SELECT is(pg_temp.state(:y), 'failed:reported:0', 'no speedup is a failure');
 SELECT cudal1_import_result('i', 'y', 2, 'published', 'A100') \g /dev/null
@@ -138,7 +138,7 @@ SELECT is(cudal1_import_result('i', 'x', 9, 'published', 'A100'), :x::bigint, 'a
 SELECT is(pg_temp.state(:x), 'successful:1.5', 'is a proposal only');
 SELECT cudal1_submit('i', 'y') \g /dev/null
 SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'a failure replaces an import as well');
-SELECT is_empty('SELECT * FROM cudal1.recount()', 'and takes it out of its bucket');
+SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'and takes it out of its bucket');
 -- submitted again while its first job runs for the class, and the task is pinned to another model meanwhile
 SELECT cudal1_add_task('p', 'class Model: pass # p', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_import_result('p', 'z', 1.3, 'published', 'A100') AS z \gset

@@ -43,7 +43,7 @@ SELECT is(pg_temp.work(:d, 'successful', 1000), 'certify', 'one passes');
 SELECT is(pg_temp.certified('w'), 'weak', 'the task is weak at once');
 SELECT is((SELECT count(*) FROM cudal1.job WHERE kind = 'verify'), 0::bigint, 'how fast it was is not verified');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'w'), NULL, 'and pins the task to no device');
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot), 0::bigint, 'it is in no bucket');
+SELECT is((SELECT count(*) FROM cudal1.pool_code), 0::bigint, 'it is in no bucket');
 SELECT is((SELECT count(*) FROM cudal1_sample_exemplars('w', 1)), 0::bigint, 'nor sampled');
 SELECT is((SELECT success FROM cudal1_speedup_report() WHERE level = 'All'), 0::bigint, 'nor reported');
 SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 2) \g /dev/null

@@ -76,7 +76,7 @@ SELECT is(pg_temp.work(:d, '{"outcome": "crash"}'), 'b default', 'a proposal goe
 SELECT is(pg_temp.work(:d, '{"outcome": "successful", "score": 1, "lower": 0.9, "upper": 1.1, "reference": "good"}'), 'd certify', 'the reference is measured as its own candidate');
 SELECT is(pg_temp.state('d'), 'good', 'and is good');
 SELECT is((SELECT certified FROM cudal1.task WHERE name = 'd'), NULL, 'which says nothing of its null candidates');
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'd'), 0::bigint, 'it is in no bucket');
+SELECT is((SELECT count(*) FROM cudal1.pool_code JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'd'), 0::bigint, 'it is in no bucket');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'd'), NULL, 'and pins the task to no device');
 SELECT pg_temp.add('e') \g /dev/null
 SELECT pg_temp.work(:d, '{"outcome": "timeout", "reference": "good", "detail": "the code takes long", "evidence": {"restored": "self.memory"}}') \g /dev/null

@@ -57,7 +57,7 @@ SELECT results_eq(format($$SELECT round((ln(upper / factor) / ln(1 / 0.99))::num
 SELECT results_eq(format('SELECT switch, gatekeeper, best_with, best_without, baseline FROM cudal1_ablation_gatekeepers(%s)', :ablation), $$VALUES
 	('A', true, 3::float8, 1::float8, 1::float8), ('B', false, 3, 2, 1), ('C', false, 3, 3, 1)$$, 'A is the gatekeeper');
 SELECT is((SELECT success FROM cudal1_speedup_report('ablation') WHERE level = 'All'), 0::bigint, 'combinations are not reported');
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot), 1::bigint, 'nor sampled');
+SELECT is((SELECT count(*) FROM cudal1.pool_code), 1::bigint, 'nor sampled');
 SELECT is((SELECT array_agg(method) FROM cudal1_method_report() WHERE level = 'All'), '{manual}'::text[], 'nor a method of the tables');
 SELECT lives_ok(format($$SELECT cudal1_ablation_explain(%s, '{B}', 'the launch')$$, :ablation), 'a bottleneck can be written');
 SELECT is((SELECT bottleneck FROM cudal1_ablation_table(:ablation) WHERE configuration = 'B'), 'the launch', 'and is shown');

@@ -32,7 +32,7 @@ SELECT cudal1_import_result('t', 'imported', 3.333, 'p', 'A100') AS imported \gs
 SELECT is_empty('SELECT * FROM cudal1_check()', 'a sound database has no differences');
 SELECT cudal1_open_pool('again') \g /dev/null
 SELECT cudal1_submit('t', 'good ' || i, pool => 'again') FROM generate_series(1, 2) AS i \g /dev/null
-SELECT is((SELECT count(*) FROM cudal1.unplaced), 2::bigint, 'codes that are proposed in another pool wait for the next claim');
+SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE waiting), 2::bigint, 'codes that are proposed in another pool wait for the next claim');
 SELECT is_empty('SELECT * FROM cudal1_check()', 'which is no difference');
 SELECT cudal1.place_waiting() \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1_check()', 'nor is that they were placed');
@@ -50,8 +50,8 @@ BEGIN
 		RETURN names;
 	END;
 END $$;
-SELECT is(pg_temp.found('UPDATE cudal1.bucket SET sum_micro = sum_micro + 1 WHERE bucket = (SELECT min(bucket) FROM cudal1.bucket)'), '{bucket}', 'a sum');
-SELECT ok('slot' = ANY (pg_temp.found('DELETE FROM cudal1.bucket_slot WHERE candidate_id = (SELECT max(candidate_id) FROM cudal1.bucket_slot)')), 'a slot');
+SELECT is(pg_temp.found('UPDATE cudal1.bucket_part SET total = total + 1 WHERE bucket = (SELECT min(bucket) FROM cudal1.bucket)'), '{bucket}', 'a sum');
+SELECT ok('code of no pool' = ANY (pg_temp.found('DELETE FROM cudal1.pool_code WHERE candidate_id = (SELECT max(candidate_id) FROM cudal1.pool_code)')), 'a code of a pool');
 SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET code = 'other' WHERE code = 'good 1'$$), '{"code hash"}', 'a code');
 SELECT ok('reward of score' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET score = score + 0.5 WHERE code = 'good 1'$$)), 'a score');
 SELECT ok('deciding measurement' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET reward = 99, score = 99 WHERE code = 'good 1'$$)), 'a reward that no measurement gave');
@@ -130,7 +130,7 @@ SELECT is((SELECT array_agg(state || ' ' || imported ORDER BY candidate_id) FROM
 SELECT cudal1_submit('t', 'nothing', purpose => 'null') AS nothing \gset
 SELECT cudal1_cancel(ARRAY[:nothing]) \g /dev/null
 SELECT cudal1_import_result('t', 'nothing', 2.5, 'p', 'A100') \g /dev/null
-SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :nothing), 1::bigint, 'an import over a code of another purpose makes it an ordinary one');
+SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = :nothing), 1::bigint, 'an import over a code of another purpose makes it an ordinary one');
 SELECT cudal1_withdraw(cudal1_submit_response(:prompt, 'none either', 'm'), 'no code') \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1_check()', 'a withdrawn answer without code is sound');
 SELECT * FROM finish();

@@ -106,7 +106,7 @@ SELECT cmp_ok((SELECT count(*) FROM answers), '>=', 2000::bigint, 'all functions
 SELECT is_empty($$SELECT DISTINCT ON (function) function, state, message, left(call, 300) FROM answers WHERE state LIKE 'XX%' OR state IN ('0A000', '22P02', '42883', '42P01', '42703', '58000') ORDER BY function$$,
 	'no error of theirs is internal, or about their own text');
 SELECT is_empty($$SELECT DISTINCT ON (function) function, left(call, 300) FROM answers WHERE state = '57014' ORDER BY function$$, 'none goes on for ever');
-SELECT is_empty('SELECT * FROM cudal1.recount()', 'buckets equal a recount');
+SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'buckets agree with their codes');
 SELECT is_empty($$SELECT candidate_id, reward FROM cudal1.candidate WHERE reward IN ('NaN', 'Infinity') OR reward < 0$$, 'no reward is out of this world');
 
 -- what they are made of may complain of anything, as long as the server stands

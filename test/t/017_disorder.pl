@@ -50,7 +50,7 @@ $session->query_safe("COMMIT");
 my $held = submit($node, "wait go-held\nresult 1.7");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $held", 'measuring', 'another is measured');
 $session->query_safe("BEGIN");
-$session->query_safe("SELECT FROM cudal1.placement FOR NO KEY UPDATE");
+$session->query_safe("LOCK TABLE cudal1.measurement IN SHARE MODE");
 my $offset = -s $node->logfile;
 touch_file($node, 'go-held');
 my $refused = 0;

@@ -161,7 +161,7 @@ my %calls = (
 			q{SELECT cudal1_cancel(ARRAY(SELECT candidate_id FROM cudal1.candidate WHERE code LIKE 'round ROUND code %'))} ],
 	],
 	cudal1_prompt => [
-		[ 'one that founds islands', q{DELETE FROM cudal1.island; DELETE FROM cudal1.island_cell; DELETE FROM cudal1.island_slot},
+		[ 'of tasks without islands', q{DELETE FROM cudal1.island},
 			q{SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island') AS a, cudal1_prompt('task', strategy => 'island') AS b} ],
 		[ 'another', '', q{SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island') AS a, cudal1_prompt('task') AS b} ],
 	],
@@ -271,7 +271,7 @@ for my $function (@functions)
 	held(@$_) for @calls;
 }
 is(sql(q{SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NULL}), '0', 'every answer is taken in the end');
-is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount');
+is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', 'buckets agree with their codes');
 
 # results of a task that its owner retires in an open transaction, of codes that were submitted since
 sql(q{SET ROLE anna; SELECT cudal1_add_task('left open', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE; TRUNCATE cudal1.job});
@@ -289,17 +289,19 @@ for my $code ([ 'first', 'later', 'is offered again, because what it tells of th
 }
 
 # a code that is placed while another transaction proposes it, whose proposal that placing does not see
-sql(q{SET ROLE anna; SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island'); RESET ROLE; SELECT cudal1.place_waiting()});
+sql(q{SELECT cudal1.place_waiting(), cudal1_open_pool('first'); SET ROLE anna; SELECT cudal1_open_pool('second')});
 my $code = q{(SELECT c.code FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'islands' AND c.state = 'successful' AND c.purpose = 'normal' ORDER BY candidate_id LIMIT 1)};
-sql("SELECT cudal1_submit('islands', $code)");
+sql("SELECT cudal1_submit('islands', $code, pool => 'first')");
 $anna->query('BEGIN');
-$anna->query("SELECT cudal1_submit('islands', $code)");
+$anna->query("SELECT cudal1_submit('islands', $code, pool => 'second')");
 is(sql('SELECT cudal1.place_waiting()'), '1', 'a code is placed');
 $anna->query('COMMIT');
 is(sql('SELECT cudal1.place_waiting()'), '1', 'and again for the proposal that was not seen then');
+is(sql(q{SELECT string_agg(p.name, ' ' ORDER BY p.name) FROM cudal1.pool_code AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name IN ('first', 'second') AND s.bucket IS NOT NULL}),
+	'first second', 'in both pools');
 
 # a pool that is opened while a verdict is being written, which does not see it: no code that failed stays there
-my $placed = sql(q{SELECT min(s.candidate_id) FROM cudal1.bucket_slot AS s JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'task' AND s.pool_id = 1});
+my $placed = sql(q{SELECT min(s.candidate_id) FROM cudal1.pool_code AS s JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'task' AND s.pool_id = 1});
 my $operator = $node->background_psql('postgres', on_error_stop => 0);
 $operator->query('BEGIN');
 $operator->query("SELECT cudal1_withdraw($placed, 'it cheats')");
@@ -307,9 +309,9 @@ sql(q{SELECT cudal1_open_pool('late', 'main')});
 sql('SELECT cudal1.place_waiting() FROM generate_series(1, 3)');
 $operator->query('COMMIT');
 sql('SELECT cudal1.place_waiting() FROM generate_series(1, 3)');
-is(sql("SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = $placed"), '0', 'a code withdrawn while a pool was opened is in none');
-is(sql('SELECT count(*) FROM cudal1.unplaced'), '0', 'and nothing is left to be compared');
-is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount still');
+is(sql("SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = $placed AND bucket IS NOT NULL"), '0', 'a code withdrawn while a pool was opened is in none');
+is(sql('SELECT count(*) FROM cudal1.pool_code WHERE waiting'), '0', 'and nothing is left to be compared');
+is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', 'buckets agree with their codes still');
 $operator->quit;
 $anna->quit;
 $node->stop;

@@ -27,6 +27,7 @@ SELECT cudal1_add_task('t', E'class Model:\n    pass', 'pytorch', NULL, 1, '{"pr
 SELECT cudal1_add_task('l', 'class Model: pass', 'pytorch', NULL, 2, '{"score_scale": "log", "bucket_width": 0.1, "device": "cpu", "strategy": "island"}');
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}');
 SELECT count(*) FROM generate_series(1, 60) AS n, LATERAL cudal1_submit(CASE WHEN n % 3 = 0 THEN 'l' ELSE 't' END, 'code ' || n, 'method ' || n % 2, NULL, 'g' || n % 5, 'key ' || n);
+SELECT cudal1_submit('l', 'code of an island', 'method 0', prompt_id, priority => 5) FROM cudal1_prompt('l', strategy => 'island', seed => 9);
 DO $$
 DECLARE
 	c		record;
@@ -69,11 +70,10 @@ my %looks = (
 	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
 	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
-	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, pool_id, bucket, slot',
+	codes => 'SELECT * FROM cudal1.pool_code ORDER BY candidate_id, pool_id, island',
 	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, pool_id, island',
 	templates => 'SELECT * FROM cudal1.prompt_template WHERE NOT shipped',
 	pools => 'SELECT * FROM cudal1.pool WHERE pool_id <> 1 ORDER BY pool_id',
-	seeds => 'SELECT * FROM cudal1.pool_seed ORDER BY pool_id, candidate_id',
 	'draws from a pool' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s, $$seeded$$) AS e',
 	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
 	'draws at random' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$random$$, NULL, s) AS e',
@@ -118,7 +118,7 @@ for my $format ('custom', 'plain')
 	sql('postgres', "CREATE DATABASE $copy");
 	restore($format, $copy);
 	is(sql($copy, "SET client_min_messages = error; $looks{$_}"), $before{$_}, "$format: same $_") for sort keys %looks;
-	is(sql($copy, 'SELECT * FROM cudal1.recount()'), '', "$format: buckets equal a recount");
+	is(sql($copy, 'SELECT * FROM cudal1.check_of_buckets()'), '', "$format: buckets agree with their codes");
 	is(sql($copy, q{SELECT DISTINCT subject FROM cudal1_check()}), 'undecided without a job', "$format: all that is off is the queue");
 	is(sql($copy, 'SELECT count(*) FROM cudal1.job'), '0', "$format: the queue is empty");
 	is(sql($copy, 'SELECT cudal1_requeue()'), $unfinished, "$format: unfinished work is queued again");

@@ -200,7 +200,7 @@ sub nothing_lost
 			  . ' AND m.accepted GROUP BY 1 HAVING count(m.measurement_id) <> 1) AS x'), '0', "$when: each was scored exactly once");
 	is( sql(q{SELECT count(*) FROM cudal1.measurement WHERE NOT accepted AND outcome NOT IN ('lost', 'unverified', 'unstable')}), '0',
 		"$when: no verdict was reached and thrown away");
-	is(sql('SELECT * FROM cudal1.recount()'), '', "$when: buckets equal a recount");
+	is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', "$when: buckets agree with their codes");
 	return;
 }
 

@@ -98,7 +98,7 @@ is(scalar_of($node, 'SELECT count(*) FROM (SELECT 1 FROM cudal1.measurement WHER
 	'0', 'none was scored twice');
 is(scalar_of($node, 'SELECT count(*) FROM cudal1.candidate WHERE reward IS DISTINCT FROM 1.5'), '0', 'each has its reward');
 consistent($node);
-is(scalar_of($node, 'SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount');
+is(scalar_of($node, 'SELECT * FROM cudal1.check_of_buckets()'), '', 'buckets agree with their codes');
 is(inside("pg_ctl -D $data -m fast -w stop; trap - EXIT"), 0, 'the server stops');
 close $shell;
 done_testing();

@@ -191,7 +191,7 @@ is(value("SELECT string_agg(concat_ws(' ', t.name, i.device, i.score), ', ' ORDE
 ($status, $out, $err) = import_files(@public);
 is("$status $out", "0 5 results already there, 3 rows without a candidate\n", 'again: nothing new');
 is(value("SELECT count(*) FROM cudal1.proposal WHERE method = 'public'"), '5', 'no proposal either');
-is(value("SELECT concat_ws(' ', c.state, c.purpose, c.reward, c.code = '', (SELECT count(*) FROM cudal1.bucket_slot s WHERE s.candidate_id = c.candidate_id))"
+is(value("SELECT concat_ws(' ', c.state, c.purpose, c.reward, c.code = '', (SELECT count(*) FROM cudal1.pool_code s WHERE s.candidate_id = c.candidate_id))"
 		. " FROM cudal1.candidate c JOIN cudal1.task t USING (task_id) WHERE t.name = 'public/1/33'"), 'successful withheld 1.5 t 0', 'a score without its code is sampled by nobody');
 is(value("SELECT string_agg(concat_ws(' ', device, level, tasks, success, speedup, round(mean::numeric, 6), max), ', ' ORDER BY device, level)"
 		. " FROM tools.cudal1_device_report(method => 'public', missing => 'one', faster_than => 1.02, unrounded => true)"
