@@ -213,7 +213,7 @@ AS $$
 DECLARE
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
-		'island_temperature', 'island_period', 'island_rule', 'baseline'];
+		'island_temperature', 'island_period', 'island_rule', 'baseline', 'probes'];
 BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
 		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
@@ -289,6 +289,12 @@ BEGIN
 	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
 		'certify', 'true or false');
+	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'probes') <> 'object'
+			OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(options -> 'probes')
+					WHEN 'object' THEN options -> 'probes' ELSE '{}' END) AS p
+				WHERE p.key NOT IN ('centre', 'scale', 'outliers', 'rows', 'parameters')
+					OR jsonb_typeof(p.value) <> 'boolean'),
+		'probes', 'an object of booleans: centre, scale, outliers, rows, parameters');
 	PERFORM cudal1.bad_option_if(
 		coalesce(options ->> 'island_rule', 'funsearch') NOT IN ('funsearch', 'cuda-l1'),
 		'island_rule', 'funsearch or cuda-l1');
@@ -411,8 +417,9 @@ language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"na
 "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
 registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
-temperature (1), score_scale (linear; log), strategy (bucket; island, random), baseline (what
-rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), probes (of centre,
+scale, outliers, rows and parameters, those that the task rules out: {"scale": false}), baseline
+(what rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
 cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
 certify (true: queues null candidates at once, false: no device checks the task or measures them
 without being asked, else one that has nothing to do does where the setting cudal1.certify says so;

@@ -191,7 +191,8 @@ BEGIN
 										   WHERE k.candidate_id = j.candidate_id
 											   AND k.name = 'reference')
 							  THEN t.reference ELSE cudal1.timed_reference(t) END,
-			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
+			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
+			'probes', t.options -> 'probes'),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class))

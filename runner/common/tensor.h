@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/tolerance.h"
+#include "common/change.h"
 #include "common/wire.h"
 
 /*
@@ -135,6 +135,10 @@ extern bool tensor_equal(bool exact, size_t n, size_t mismatches, size_t far);
  */
 extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
 						   const Tolerance *tolerance, Comparison *result);
+
+/* `n` elements of a floating point type from one place to another, changed */
+extern void tensor_change(const void *from, void *to, uint32_t dtype, size_t n,
+						  const Change *change);
 
 /* the distance of 1 from the next number of a floating point type */
 extern double tensor_epsilon(uint32_t dtype);

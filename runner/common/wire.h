@@ -23,8 +23,9 @@ typedef enum WireOp
 {
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
 	/*
-	 * load the code; seed: of the initial weights. PyTorch answers how many arrays the model has;
-	 * with WIRE_FLAG_BY_NAME, how many of them were not already what they are to be
+	 * load the code; seed: of the initial weights. PyTorch answers how many arrays a candidate's
+	 * model has; with WIRE_FLAG_BY_NAME, how many of them were not already what they are to be. Of
+	 * a reference's, how many it has moved
 	 */
 	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
@@ -78,8 +79,8 @@ typedef enum WireStatus
 #define WIRE_FLAG_WAITED		256
 /* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
 #define WIRE_FLAG_RESTORED		1024
-/* PyTorch, of WIRE_RUN: inputs are off by rounding errors */
-#define WIRE_FLAG_NUDGED		2048
+/* PyTorch, of WIRE_LOAD: parameters that begin as constants are moved */
+#define WIRE_FLAG_MOVED			2048
 /* C on a CPU, of WIRE_RUN: the code stays at its place in memory */
 #define WIRE_FLAG_STAYS			4096
 

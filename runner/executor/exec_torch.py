@@ -13,6 +13,7 @@ libcudal1pool.so has PyTorch allocate from.
 """
 import array
 import ast
+import contextlib
 import ctypes
 import gc
 import importlib.util
@@ -109,6 +110,8 @@ class Executor:
         self.state = None
         self.seed = None
         self.probed = False
+        # moves parameters that begin as constants
+        self.moving = None
         # the generator, in a fork that is told to be one
         self.generator = None
         self.steps = None
@@ -245,6 +248,8 @@ class Executor:
                 raise common.Unsupported(f"the task defines no {name}")
         torch.manual_seed(seed)
         arguments, keywords = common.init_arguments(task)
+        if flags & wire.MOVED:
+            self.moving = load_part(self.libdir, "torch_probes").Moving()
         others = None
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
@@ -270,6 +275,8 @@ class Executor:
         gc.collect()
         if self.gpu:
             torch.cuda.synchronize()
+        if not self.code:
+            return self.moving.moved if self.moving else 0
         return len(self.named) if others is None else others
 
     def enter_guard(self):
@@ -287,17 +294,21 @@ class Executor:
         """A model from the weights' seed. Both sides' constructors run on the CPU, as KernelBench
         has it, so a candidate that draws its weights in the reference's order has the same ones.
         """
+        moving = self.moving or contextlib.nullcontext()
         torch.manual_seed(seed)
-        if not self.gpu:
-            return model(*arguments, **keywords)
         try:
-            built = model(*arguments, **keywords)
+            with moving:
+                built = model(*arguments, **keywords)
         except (MemoryError, RuntimeError):
+            if not self.gpu:
+                raise
             # weights for which the host's memory is too small
             torch.manual_seed(seed)
-            with torch.device("cuda"):
+            with moving, torch.device("cuda"):
                 built = model(*arguments, **keywords)
-        return built.to("cuda") if isinstance(built, torch.nn.Module) else built
+        if self.moving:
+            self.moving.finish(built)
+        return built.to("cuda") if self.gpu and isinstance(built, torch.nn.Module) else built
 
     def reference_weights(self, task, arguments, keywords, seed):
         """The weights of the task's model, by name, lazy ones as its first call gives them."""
@@ -338,8 +349,6 @@ class Executor:
             self.nothing = results.nothing(likes, "cuda" if self.gpu else "cpu")
         if count > 0 and flags & wire.IDLE and self.nothing:
             model = self.nothing
-        if flags & wire.NUDGED:
-            model = results.nudged(model)
         if flags & wire.AGAIN:
             model = results.again(self.outputs[-1], self.taking.strides)
         held = self.last_result() if count == 1 and not self.gpu else ()

@@ -139,28 +139,6 @@ def waited(model, gpu):
     return run
 
 
-def nudged(model):
-    """A module whose inputs are off by a unit in the last place, towards 0, which leaves equal ones
-    equal and all within their range. Integers stay, as labels do; so does half precision, which
-    modules may compute with in more.
-    """
-    def nudge(value):
-        if not isinstance(value, torch.Tensor) or value.dtype not in (torch.float32, torch.float64):
-            return value
-        return torch.where(value == value.trunc(), value, value.nextafter(value.new_zeros(())))
-
-    def run(*inputs):
-        try:
-            # one tensor that is two arguments stays one
-            nudged = {id(value): nudge(value) for value in inputs}
-            return model(*(nudged[id(value)] for value in inputs))
-        except Exception:
-            # memory is too small for copies, or the model takes no others
-            return model(*inputs)
-
-    return run
-
-
 def resolved(model, seen):
     """A module whose results hold in memory what another's are: PyTorch leaves the sign of some
     views, as that of a conjugate's imaginary part, to each reader. `seen` is told of such.

@@ -87,7 +87,6 @@ typedef struct Executor
 	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
 	bool		idle;
 	bool		again;			/* its code is not called, each run returns the last result again */
-	bool		nudged;			/* its inputs are off by rounding errors */
 	bool		untaken;		/* results are not copied, also where they are to be */
 	bool		stays;			/* its code is not moved */
 	double		begun;			/* when it was asked */

@@ -64,6 +64,12 @@ typedef struct Backend
 	/* the medians of an output's elements over `n` of a run's outputs, see tensor_medians() */
 	bool		(*medians) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
 							void *medians);
+	/* where the supervisor has a slot's input, of which only others of these functions know more */
+	void	   *(*input) (Measure *m, const Arena *arena, uint32_t slot, int input);
+	/* to a slot all inputs of another one, or one of them that is a tensor, changed */
+	bool		(*copy) (Measure *m, const Arena *arena, uint32_t from, uint32_t to);
+	bool		(*change) (Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+						   const Change *change);
 	/* bytes of the supervisor's to memory that alloc gave */
 	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
 	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */

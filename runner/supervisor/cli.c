@@ -190,7 +190,7 @@ language_of(const char *file)
 static json_t *
 read_folder(const char *path)
 {
-	static const char *const optional[] = {"cores", "rtol", "atol"};
+	static const char *const optional[] = {"cores", "rtol", "atol", "probes"};
 	char		name[4096];
 	json_t	   *file;
 	json_t	   *options;
@@ -210,7 +210,7 @@ read_folder(const char *path)
 	if (json_object_get(file, "signature"))
 		json_object_set(task, "signature", json_object_get(file, "signature"));
 	options = json_object_get(file, "options");
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (json_object_get(options, optional[i]))
 			json_object_set(task, optional[i], json_object_get(options, optional[i]));
 	json_decref(file);

@@ -264,6 +264,20 @@ tolerance(const json_t *task, const json_t *signature, const char *name)
 	return json_is_number(value) && json_number_value(value) >= 0 ? json_number_value(value) : -1;
 }
 
+const char *const probe_names[PROBES] = {"centre", "scale", "outliers", "rows", "parameters"};
+
+/* the probes that a task's option of that name says false of, as bits */
+static unsigned
+ruled_out(const json_t *probes)
+{
+	unsigned	kinds = 0;
+
+	for (int i = 0; i < PROBES; i++)
+		if (json_is_false(json_object_get(probes, probe_names[i])))
+			kinds |= 1u << i;
+	return kinds;
+}
+
 static bool
 add_candidate(Job *job, const json_t *candidate, char *error, size_t size)
 {
@@ -325,6 +339,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 		return false;
 	job->tolerance.rtol = tolerance(task, signature, "rtol");
 	job->tolerance.atol = tolerance(task, signature, "atol");
+	job->no_probes = ruled_out(json_object_get(task, "probes"));
 	job->cores = json_is_integer(json_object_get(task, "cores"))
 		? (int) json_integer_value(json_object_get(task, "cores")) : 1;
 	if (job->cores < 1)

@@ -62,6 +62,20 @@ typedef struct Profile
 	bool		cold_cache;
 } Profile;
 
+/* ways in which an input, or a model, is made another one; see probes.c */
+typedef enum ProbeKind
+{
+	PROBE_CENTRE,
+	PROBE_SCALE,
+	PROBE_OUTLIERS,
+	PROBE_ROWS,
+	PROBE_INPUTS,				/* how many of inputs */
+	PROBE_PARAMETERS = PROBE_INPUTS,
+	PROBES
+} ProbeKind;
+
+extern const char *const probe_names[PROBES];
+
 typedef enum ArgumentRole
 {
 	ROLE_IN,
@@ -106,6 +120,7 @@ typedef struct Job
 	Signature	signature;		/* c and cuda */
 	Tolerance	tolerance;
 	Profile		profile;
+	unsigned	no_probes;		/* kinds that the task rules out, as bits */
 	int			cores;
 	double		budget_seconds; /* of the device, from the first check on; 0: not given */
 	/* how pairs of the task spread on this device: a standard deviation of their logarithms */

@@ -22,11 +22,12 @@
 static uint32_t
 load_flags(const Measure *m, Side code)
 {
-	uint32_t	restored = m->restores ? WIRE_FLAG_RESTORED : 0;
+	uint32_t	both = (m->restores ? WIRE_FLAG_RESTORED : 0)
+		| (m->moves_parameters ? WIRE_FLAG_MOVED : 0);
 
 	if (code == SIDE_REFERENCE)
-		return restored;
-	return restored | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
+		return both;
+	return both | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
 		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
 }
 
@@ -267,8 +268,6 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 		return flags | WIRE_FLAG_IDLE;
 	if (executor->again)
 		flags |= WIRE_FLAG_AGAIN;
-	if (executor->nudged)
-		flags |= WIRE_FLAG_NUDGED;
 	if (executor->hostile)
 		flags |= m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
 	/* what a single run returns stays until it has been read */

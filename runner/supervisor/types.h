@@ -259,6 +259,7 @@ typedef struct Measure
 	/* pytorch: the reference is a function only where its state is restored before each run */
 	bool		restores;
 	char		state[300];		/* the names of what its runs change */
+	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
 	unsigned char *noise;		/* for poisoning */

@@ -11,7 +11,7 @@ int
 main(void)
 {
 	static const char *const names[] = {"cudal1_fill", "cudal1_overwrite", "cudal1_stage",
-		"cudal1_sample", "cudal1_gather", "cudal1_pick", "cudal1_medians",
+		"cudal1_sample", "cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_medians",
 		"cudal1_compare", "cudal1_flush"};
 	char		newer[] = ".version 9.0\n.target sm_75\n";
 	char		problem[512];

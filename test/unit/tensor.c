@@ -90,6 +90,36 @@ medians(const float *arrays, uint32_t n, float first, float second)
 	return found[0] == first && found[1] == second;
 }
 
+/* four elements in two rows, changed */
+static bool
+changes(Change change, double a, double b, double c, double d)
+{
+	const float from[4] = {1, 0, 3, 2.5f};
+	float		to[4];
+
+	tensor_change(from, to, WIRE_FLOAT32, 4, &change);
+	return to[0] == (float) a && to[1] == (float) b && to[2] == (float) c && to[3] == (float) d;
+}
+
+/* whether half of many numbers are nudged, by a unit in the last place and towards 0 */
+static bool
+nudges(void)
+{
+	static double from[1000],
+				to[1000];
+	int			nudged = 0;
+
+	for (int i = 0; i < 1000; i++)
+		from[i] = 1 + i / 1000.0;
+	tensor_change(from, to, WIRE_FLOAT64, 1000,
+				  &(Change) {.factor = 1,.nudge = tensor_epsilon(WIRE_FLOAT64)});
+	for (int i = 0; i < 1000; i++)
+		if (to[i] != from[i])
+			nudged += to[i] == nextafter(from[i], 0)
+				|| to[i] == nextafter(nextafter(from[i], 0), 0) ? 1 : 1000;
+	return nudged > 400 && nudged < 600;
+}
+
 /* whether so many picks of n elements ascend and end in the last part */
 static bool
 picks(uint64_t n, uint64_t count)
@@ -181,6 +211,16 @@ main(void)
 		  "medians are elements, the lower of two");
 	check(picks(1000, 1000) && picks(1001, 1000) && picks(123456789, 16384) && picks(5, 5),
 		  "picks come from all parts");
+	check(changes((Change) {.factor = 1}, 1, 0, 3, 2.5)
+		  && changes((Change) {.factor = 2,.shift = 1}, 0, 0, 4, 3),
+		  "an input is shifted and scaled, but for its zeros");
+	check(changes((Change) {.factor = 1,.outliers = 2,.outlier = {1, 3},.large = 10}, 1, 0, 3, 25),
+		  "some elements are made large");
+	check(changes((Change) {.factor = 1,.row = 2}, 1, 0, 1, 0), "rows are made the same");
+	check(changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 2.5)
+		  || changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 1.875),
+		  "numbers that stand for integers are not nudged");
+	check(nudges(), "half of the others are");
 	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
 		  "values with the digits of a float32");
 	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),

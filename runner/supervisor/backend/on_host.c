@@ -118,6 +118,41 @@ host_compare(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
+/* what is only read is made where executors find it, where the arena says so */
+void *
+host_input(Measure *m, const Arena *arena, uint32_t slot, int input)
+{
+	const Signature *s = &m->job->signature;
+	int			in = 0;
+	int			i = 0;
+
+	while (i < s->arguments && (s->argument[i].role == ROLE_OUT
+								|| s->argument[i].role == ROLE_SCALAR || in++ < input))
+		i++;
+	return (arena->direct && s->argument[i].role == ROLE_IN ? arena->inputs : arena->master)
+		+ slot * arena->input_slot_bytes + m->input[input].offset;
+}
+
+bool
+host_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
+{
+	size_t		bytes = arena->input_slot_bytes;
+
+	memcpy(arena->master + to * bytes, arena->master + from * bytes, bytes);
+	if (arena->direct)
+		memcpy(arena->inputs + to * bytes, arena->inputs + from * bytes, bytes);
+	return true;
+}
+
+bool
+host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+			const Change *change)
+{
+	tensor_change(host_input(m, arena, from, input), host_input(m, arena, to, input),
+				  m->input[input].dtype, m->input[input].elements, change);
+	return true;
+}
+
 bool
 host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {

@@ -28,6 +28,10 @@ extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);
 extern bool host_compare(Measure *m, const void *expected, const void *found, int output,
 						 const Tolerance *tolerance, Comparison *result);
+extern void *host_input(Measure *m, const Arena *arena, uint32_t slot, int input);
+extern bool host_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to);
+extern bool host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+						const Change *change);
 extern bool host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
 					  double *values);
 extern bool host_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
@@ -40,6 +44,7 @@ extern size_t host_block_outputs(const Measure *m);
 #define HOST_CALLS \
 	.block = host_block, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
 	.pick = host_pick, .medians = host_medians, .take = host_take, \
+	.input = host_input, .copy = host_copy, .change = host_change, \
 	.arena_bytes = host_arena_bytes, .block_outputs = host_block_outputs, \
 	HOST_NUMBERS
 
@@ -65,6 +70,7 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
 	.stage = gpu_stage, .unstage = gpu_unstage, .block = gpu_run, \
 	.alloc = gpu_alloc, .free = gpu_free, \
 	.compare = gpu_compare, .pick = gpu_pick, .medians = gpu_medians, .take = gpu_take, \
+	.input = gpu_input, .copy = gpu_copy, .change = gpu_change, \
 	.inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
 	.steps = true, \

@@ -19,6 +19,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
+#include "supervisor/checks/probes.h"
 #include "supervisor/session.h"
 
 /* seconds, and times what the reference takes: longer loads and first runs are made alone */
@@ -114,6 +115,9 @@ run_candidate(Checks *c, bool *weights, bool *right)
 {
 	Measure    *m = c->m;
 	bool		beside = c->begun && m->backend->bring;
+	/* with probes there are about as many runs as without them */
+	uint32_t	fewer = c->n > 2 + (uint32_t) c->probes ? c->n - (uint32_t) c->probes : 2;
+	uint32_t	n = c->n < fewer ? c->n : fewer;
 	bool		same;
 
 	if (!c->begun
@@ -133,10 +137,10 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	/* the first call of a process counts as all others do */
 	if (!*right)
 		return true;
-	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
+	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, n, false, c->seeds, c->found,
 					 measure_run_limit(m))
-		|| !agrees(c, c->n, right)
-		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, c->n - 1, &same))
+		|| !agrees(c, n, right)
+		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, n - 1, &same))
 		return false;
 	if (!*right || same || c->overwrites)
 		return true;
@@ -179,7 +183,7 @@ time_taken(Checks *c)
 		m->time[SIDE_REFERENCE] = c->time_taken;
 		return true;
 	}
-	if (!checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena,
+	if (!checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, c->slots,
 						 m->job->profile.build_seconds, &c->block_cost))
 		return false;
 	c->time_taken = m->time[SIDE_REFERENCE];
@@ -218,12 +222,17 @@ check_candidate(Checks *c)
 							json_string(m->member->by_name ? "by name" : "in order"));
 	start = clock_now();
 	if (!checks_compare(c, c->compared, SIDE_CANDIDATE))
+	{
+		probes_explain(c);
 		return false;
-	m->check_time = (clock_now() - start) / c->n;
+	}
+	m->check_time = (clock_now() - start) / c->compared;
+	if (!probes_check(c))
+		return false;
 	m->member->checked_seconds = 0;
 	taken = m->member->taken;
-	if (!checks_estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
-						 &c->block_cost))
+	if (!checks_estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->slots,
+						 measure_run_limit(m), &c->block_cost))
 		return false;
 	if (!checks_note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
 		|| !checks_note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))

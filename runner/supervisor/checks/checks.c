@@ -12,6 +12,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/text.h"
@@ -25,11 +26,11 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
+#include "supervisor/checks/probes.h"
 #include "supervisor/checks/signal.h"
 #include "supervisor/session.h"
 
 #define CALLS_IN_A_ROW	3
-#define NUDGED_BYTES	((size_t) 256 << 20)	/* of inputs, which have a copy then */
 /* a tenth of an output: what lies at a step of a function may turn to its other side */
 #define FEW_OTHERS		10
 /* of an output's scale: what moves farther is no more than rounding errors */
@@ -119,8 +120,8 @@ slots_bytes(const Checks *c)
 	const Measure *m = c->m;
 	size_t		sides = m->gpu ? 1 + (size_t) c->beside_most : 1;
 
-	return c->slots * ((sides + (m->gpu != NULL)) * m->input_slot_bytes
-					   + sides * m->output_slot_bytes);
+	return (c->slots + c->spare) * ((sides + (m->gpu != NULL)) * m->input_slot_bytes
+									+ sides * m->output_slot_bytes);
 }
 
 /* slots, also for candidates that begin beside others where there is memory for that */
@@ -133,13 +134,13 @@ make_arena(Checks *c)
 	for (; c->beside_most > 1; c->beside_most /= 2)
 	{
 		heat_live_together(m, c->beside_most);
-		good = measure_arena(m, &c->arena, c->slots, 0);
+		good = measure_arena(m, &c->arena, c->slots + c->spare, 0);
 		heat_live_apart(m);
 		if (good)
 			return true;
 		arena_destroy(&c->arena);
 	}
-	return measure_arena(m, &c->arena, c->slots, 0);
+	return measure_arena(m, &c->arena, c->slots + c->spare, 0);
 }
 
 /* inputs for all slots, and how long one takes to make */
@@ -159,6 +160,10 @@ make_inputs(Checks *c)
 	 */
 	while (c->beside_most > 1 && slots_bytes(c) > budget)
 		c->beside_most--;
+	while (c->slots > c->n && slots_bytes(c) > budget)
+		c->slots--;
+	while (c->spare > 0 && slots_bytes(c) > budget)
+		c->spare--;
 	while (c->slots > (m->gpu ? 1 : c->n) && slots_bytes(c) > budget)
 		c->slots--;
 	c->n = c->n < c->slots ? c->n : c->slots;
@@ -184,16 +189,12 @@ static bool
 stands_rounding(Checks *c, Executor *executor, double limit)
 {
 	Measure    *m = c->m;
-	double		time = m->time[SIDE_REFERENCE];
 	size_t		at = 0;
-	bool		good;
+	bool		known;
+	bool		good = probes_nudge(c, executor, limit, &known);
 
-	if (m->job->language != LANGUAGE_PYTORCH || m->input_slot_bytes > NUDGED_BYTES)
-		return true;
-	executor->nudged = true;
-	good = checks_runs(m, executor, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, c->found, limit);
-	executor->nudged = false;
-	m->time[SIDE_REFERENCE] = time;
+	if (!good || !known)
+		return good;
 	for (int i = 0; good && i < m->outputs; i++)
 	{
 		const Tensor *t = &m->output[i];
@@ -373,6 +374,7 @@ check_reference(Checks *c)
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	if (!start_reference(c))
 		return false;
+	m->moves_parameters = m->moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
 		c->n--;
@@ -415,7 +417,9 @@ check_reference(Checks *c)
 	}
 	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
 		|| !find_repeated(c)
-		|| !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
+		|| !probes_learn(c)
+		|| !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, c->slots, limit,
+							&c->block_cost))
 		return false;
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
@@ -424,11 +428,82 @@ check_reference(Checks *c)
 	return true;
 }
 
+/* whether a reference with moved parameters gives finite numbers */
+static bool
+is_finite(Checks *c, bool *finite)
+{
+	Measure    *m = c->m;
+	const char *expected = c->expected;
+
+	*finite = true;
+	for (int i = 0; i < m->outputs && m->moves_parameters; i++)
+	{
+		Comparison	same;
+
+		if (!m->backend->compare(m, expected, expected, i, &m->tolerance[i], &same))
+			return false;
+		*finite = *finite && same.infinite == 0;
+		expected += measure_gathered(&m->output[i]);
+	}
+	return true;
+}
+
+/* forgets what was learnt of the reference */
+static void
+forget_reference(Checks *c)
+{
+	Measure    *m = c->m;
+
+	measure_end(m, &c->reference);
+	measure_end(m, &c->other);
+	probes_forget(c);
+	measure_free(m, c->expected);
+	measure_free(m, c->found);
+	measure_free(m, c->followed);
+	c->expected = c->found = c->followed = NULL;
+}
+
+/*
+ * Parameters that begin as constants are moved, so that code can't leave out what they would do
+ * later. A reference that is no good then has them as they are.
+ */
+static bool
+check_moved(Checks *c)
+{
+	Measure    *m = c->m;
+	Result		before = *m->result;
+	uint32_t	n = c->n;
+	bool		finite = true;
+
+	m->moves_parameters = m->job->language == LANGUAGE_PYTORCH
+		&& !(m->job->no_probes & 1u << PROBE_PARAMETERS);
+	before.evidence = json_deep_copy(before.evidence);
+	if ((check_reference(c) && is_finite(c, &finite) && finite) || !m->moves_parameters
+		|| executor_cancelled || m->result->outcome == OUTCOME_LOST)
+	{
+		json_decref(before.evidence);
+		return m->result->outcome == OUTCOME_NONE;
+	}
+	forget_reference(c);
+	json_decref(m->result->evidence);
+	m->result->evidence = before.evidence;
+	m->result->outcome = before.outcome;
+	memcpy(m->result->detail, before.detail, sizeof(before.detail));
+	m->moves_parameters = m->restores = m->seeds_runs = m->sound = c->beside = false;
+	m->outputs = 0;
+	m->moves = m->time[SIDE_REFERENCE] = 0;
+	m->state[0] = '\0';
+	c->n = n;
+	c->in_a_row = 0;
+	return check_reference(c);
+}
+
 bool
 checks_run(Measure *m)
 {
 	uint32_t	n = (uint32_t) m->job->profile.first_checks;
-	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS, .beside_most = 1};
+	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS,
+		.spare = PROBE_SLOTS, .beside_most = 1};
 	bool		good;
 
 	arena_init(&c.arena);
@@ -437,16 +512,12 @@ checks_run(Measure *m)
 	c.weights = random_next(&m->random);
 	if (m->gpu)
 		c.beside_most = heat_left(m) < BEGUN_BESIDE ? heat_left(m) : BEGUN_BESIDE;
-	good = make_inputs(&c) && check_reference(&c);
+	good = make_inputs(&c) && check_moved(&c);
 	if (good)
 		checks_of_candidates(&c);
 	heat_enter_all(m);
-	measure_end(m, &c.reference);
-	measure_end(m, &c.other);
+	forget_reference(&c);
 	arena_destroy(&c.arena);
-	measure_free(m, c.expected);
-	measure_free(m, c.found);
-	measure_free(m, c.followed);
 	free(c.seeds);
 	free(c.order);
 	return heat_left(m) > 0;

@@ -35,6 +35,26 @@ checks_learn_outputs(Measure *m, Executor *executor)
 }
 
 bool
+checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+				uint64_t seed, char *out, double timeout, double *elapsed)
+{
+	double		seconds;
+
+	if (!measure_stage(m, arena, side, &slot, 1)
+		|| !measure_block(m, executor, side, &slot, &seed, 1, timeout, &seconds))
+		return false;
+	if (elapsed)
+		*elapsed = seconds;
+	if (side == SIDE_REFERENCE && !checks_learn_outputs(m, executor))
+		return false;
+	if ((out && !measure_read(m, executor, side, arena, 0, slot, out))
+		|| !measure_poison(m, executor, side))
+		return false;
+	measure_phase(m, "checking", false);
+	return true;
+}
+
+bool
 checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
 			const uint64_t *seeds, char *out, double timeout)
 {
@@ -43,18 +63,11 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 		uint32_t	i = backwards ? n - 1 - run : run;
 		double		elapsed;
 
-		if (!measure_stage(m, arena, side, &i, 1)
-			|| !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+		if (!checks_run_slot(m, executor, side, arena, i, seeds[i],
+							 out ? out + i * m->output_bytes : NULL, timeout, &elapsed))
 			return false;
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
-		if (side == SIDE_REFERENCE && !checks_learn_outputs(m, executor))
-			return false;
-		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))
-			return false;
-		if (!measure_poison(m, executor, side))
-			return false;
-		measure_phase(m, "checking", false);
 	}
 	return true;
 }
@@ -64,14 +77,14 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
  * block misleads. The cost of a block besides its runs is the reference's, for both sides.
  */
 bool
-checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout,
-				double *block_cost)
+checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t room,
+				double timeout, double *block_cost)
 {
 	uint32_t	slots[CHECK_SLOTS];
 	uint64_t	seeds[CHECK_SLOTS];
 	double		empty[ESTIMATE_BLOCKS];
 	double		full[ESTIMATE_BLOCKS];
-	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
+	uint32_t	n = room < CHECK_SLOTS ? room : CHECK_SLOTS;
 	size_t		outputs = m->backend->block_outputs(m);
 	int			blocks;
 	double		first;

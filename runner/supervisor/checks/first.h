@@ -9,6 +9,15 @@
 
 #define CHECK_SLOTS		16
 
+/* one that the reference can answer */
+typedef struct Probe
+{
+	ProbeKind	kind;
+	uint32_t	slot;			/* of its input */
+	char	   *expected;
+	Tolerance	tolerance[WIRE_MAX_TENSORS];
+} Probe;
+
 typedef struct Checks
 {
 	Measure    *m;
@@ -19,6 +28,9 @@ typedef struct Checks
 	int			beside_most;	/* candidates for which there is memory of their own */
 	uint32_t	n;				/* inputs that both sides run */
 	uint32_t	slots;
+	uint32_t	spare;			/* slots after these, for inputs that are changed */
+	Probe		probe[PROBES];
+	int			probes;
 	uint32_t   *order;
 	uint64_t   *seeds;
 	uint64_t	weights;
@@ -48,15 +60,19 @@ extern bool checks_learn_outputs(Measure *m, Executor *executor);
 extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 						bool backwards, const uint64_t *seeds, char *out, double timeout);
 
+/* a run on a slot; `elapsed`: its seconds, or NULL */
+extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+							uint64_t seed, char *out, double timeout, double *elapsed);
+
 /* to m->generate_time: seconds that each of these inputs takes to make */
 extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 
 /*
- * Seconds of a run, from blocks of a few, to m->time[side]; `block_cost`: what a block takes
- * besides, which the reference tells
+ * Seconds of a run, from blocks of a few of the first `room` slots, to m->time[side];
+ * `block_cost`: what a block takes besides, which the reference tells
  */
 extern bool checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena,
-							double timeout, double *block_cost);
+							uint32_t room, double timeout, double *block_cost);
 
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);

@@ -138,8 +138,9 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	return true;
 }
 
-bool
-measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+static bool
+compare(Measure *m, const void *expected, const void *found, Side blamed,
+		const Tolerance *tolerances, const char *probe)
 {
 	size_t		at = 0;
 	double		start = clock_now();
@@ -150,7 +151,7 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		Comparison	c;
 
 		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
-								 &m->tolerance[i], &c))
+								 &tolerances[i], &c))
 			return false;
 		at += measure_gathered(t);
 		if (!c.equal)
@@ -175,15 +176,29 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 			if (isfinite(c.error))
 				snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
 						 c.error < 2 ? 4 : 3, c.error);
-			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
-							"wrong, the first at [%s]: expected %s, found %s%s", i, shape,
+			return conclude(m, OUTCOME_WRONG_OUTPUT, "%s%soutput %d, %s: %zu of %zu elements are "
+							"wrong, the first at [%s]: expected %s, found %s%s",
+							probe ? probe : "", probe ? ": " : "", i, shape,
 							c.mismatches, t->elements, index, value[0], value[1], deviation);
 		}
-		if (blamed == SIDE_CANDIDATE && c.error > m->result->max_error)
+		if (blamed == SIDE_CANDIDATE && !probe && c.error > m->result->max_error)
 			m->result->max_error = c.error;
 	}
 	m->member->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
 	if (blamed == SIDE_CANDIDATE)
 		m->result->checks++;
 	return true;
+}
+
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+{
+	return compare(m, expected, found, blamed, m->tolerance, NULL);
+}
+
+bool
+measure_compare_by(Measure *m, const void *expected, const void *found,
+				   const Tolerance *tolerances, const char *probe)
+{
+	return compare(m, expected, found, SIDE_CANDIDATE, tolerances, probe);
 }

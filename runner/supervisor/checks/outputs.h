@@ -19,6 +19,8 @@ extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint3
 extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
 
 /* false after conclude(), which blames that side */
+extern bool measure_compare_by(Measure *m, const void *expected, const void *found,
+							   const Tolerance *tolerances, const char *probe);
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 
 /* whether a tensor is of the type and shape of an output; false after conclude() */

@@ -285,6 +285,51 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 	return good;
 }
 
+bool
+signal_of_change(Measure *m, int output, const void *ordinary, const void *changed, Tolerance *t)
+{
+	const Tensor *tensor = &m->output[output];
+	Tensor		factors = {.dtype = WIRE_FLOAT32,.elements = tensor->elements};
+	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
+	double	   *value = calloc(3 * count, sizeof(*value));
+	double	   *before;
+	double	   *factor;
+	size_t		n = 0;
+	size_t		distances;
+	bool		good;
+
+	if (!value)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	before = value + count;
+	factor = before + count;
+	good = m->backend->pick(m, ordinary, tensor, count, before)
+		&& m->backend->pick(m, changed, tensor, count, value)
+		&& (!t->scales || m->backend->pick(m, t->scales, &factors, count, factor));
+	for (size_t i = 0; i < count && good; i++)
+	{
+		if (value[i] == before[i] || !isfinite(value[i]))
+			continue;
+		factor[n] = t->scales ? factor[i] : 1;
+		value[n++] = value[i];
+	}
+	t->middle = 0;
+	if (n >= FEW && !t->scales)
+	{
+		memcpy(before, value, n * sizeof(*value));
+		qsort(before, n, sizeof(*before), ascending);
+		/* where all are the same, they are the signal */
+		if (before[0] < before[n - 1])
+			t->middle = before[n / 2];
+	}
+	distances = 0;
+	for (size_t i = 0; i < n; i++)
+		if (value[i] != t->middle)
+			value[distances++] = fabs(value[i] - t->middle) / factor[i];
+	t->scale = scale_of(value, distances);
+	free(value);
+	return good;
+}
+
 void
 signal_forget(Measure *m)
 {

@@ -320,7 +320,8 @@ load_kernels(Measure *m)
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
 		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
 		{"cudal1_sample", &gpu->sample},
-		{"cudal1_gather", &gpu->gather}, {"cudal1_pick", &gpu->pick},
+		{"cudal1_gather", &gpu->gather}, {"cudal1_change", &gpu->change},
+		{"cudal1_pick", &gpu->pick},
 		{"cudal1_medians", &gpu->medians}, {"cudal1_compare", &gpu->compare},
 		{"cudal1_flush", &gpu->flush}
 	};

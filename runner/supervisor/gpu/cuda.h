@@ -169,6 +169,7 @@ typedef struct Gpu
 				stage,
 				sample,
 				gather,
+				change,
 				pick,
 				medians,
 				compare,
@@ -405,6 +406,10 @@ extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, u
 						   uint32_t slot, void *out);
 extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output,
 						const Tolerance *tolerance, Comparison *result);
+extern void *gpu_input(Measure *m, const Arena *arena, uint32_t slot, int input);
+extern bool gpu_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to);
+extern bool gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+					   const Change *change);
 extern bool gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
 					 double *values);
 extern bool gpu_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,

@@ -287,6 +287,38 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
+void *
+gpu_input(Measure *m, const Arena *arena, uint32_t slot, int input)
+{
+	return (void *) (uintptr_t) (arena->gpu->master.address + slot * arena->input_slot_bytes
+								 + m->input[input].offset);
+}
+
+bool
+gpu_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
+{
+	size_t		bytes = arena->input_slot_bytes;
+	CuAddress	master = arena->gpu->master.address;
+
+	return bytes == 0
+		|| gpu_good(m, m->gpu->driver.MemcpyDtoD(master + to * bytes, master + from * bytes, bytes),
+					"to copy inputs");
+}
+
+bool
+gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+		   const Change *change)
+{
+	const Tensor *t = &m->input[input];
+	void	   *source = gpu_input(m, arena, from, input);
+	void	   *target = gpu_input(m, arena, to, input);
+	uint32_t	dtype = t->dtype;
+	uint64_t	n = t->elements;
+	void	   *parameters[] = {&source, &target, &dtype, &n, (void *) (uintptr_t) change};
+
+	return gpu_launch(m, m->gpu->change, n, 1, parameters) && gpu_synchronize(m);
+}
+
 bool
 gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {

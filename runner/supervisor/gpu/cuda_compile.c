@@ -32,6 +32,7 @@ EMBED(cudal1_kernels_source, "supervisor/gpu/cuda_kernels.cu");
 EMBED(cudal1_kernels_header, "supervisor/gpu/cuda_kernels.h");
 EMBED(cudal1_kernels_wire, "common/wire.h");
 EMBED(cudal1_kernels_tolerance, "common/tolerance.h");
+EMBED(cudal1_kernels_change, "common/change.h");
 
 /* NVRTC has no headers of its own */
 static const char integers[] =
@@ -147,9 +148,9 @@ char *
 gpu_kernels_compile(const char *python, char *problem, size_t size)
 {
 	static const char *const names[] = {"supervisor/gpu/cuda_kernels.h", "common/wire.h",
-		"common/tolerance.h", "stdint.h"};
+		"common/tolerance.h", "common/change.h", "stdint.h"};
 	const char *const headers[] = {cudal1_kernels_header, cudal1_kernels_wire,
-		cudal1_kernels_tolerance, integers};
+		cudal1_kernels_tolerance, cudal1_kernels_change, integers};
 	static const char *const options[] = {"-arch=compute_75", "-default-device"};
 	ProgramRef	program;
 	Nvrtc		nvrtc;
@@ -160,7 +161,7 @@ gpu_kernels_compile(const char *python, char *problem, size_t size)
 	if (cudal1_kernels[0])
 		ptx = strdup(cudal1_kernels);
 	else if (!load(&nvrtc, python)
-			 || nvrtc.create(&program, cudal1_kernels_source, "cuda_kernels.cu", 4, headers, names)
+			 || nvrtc.create(&program, cudal1_kernels_source, "cuda_kernels.cu", 5, headers, names)
 			 != 0)
 	{
 		snprintf(problem, size, MISSING);

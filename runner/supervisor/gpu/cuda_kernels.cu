@@ -326,6 +326,19 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 	}
 }
 
+/* an input that is another one, changed */
+extern "C" __global__ void
+cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
+{
+	u64			step = (u64) gridDim.x * blockDim.x;
+	u64			row = change.row > 0 ? change.row : n;
+
+#pragma unroll 1
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		store(to, dtype, i, change_of(&change, load(from, dtype, i % row))
+			  * change_large(&change, i), 0);
+}
+
 /* elements that stand for all, see tolerance_pick() */
 extern "C" __global__ void
 cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)

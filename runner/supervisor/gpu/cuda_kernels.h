@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "common/tolerance.h"
+#include "common/change.h"
 #include "common/wire.h"
 
 typedef struct CudaPiece

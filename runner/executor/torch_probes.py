@@ -1,0 +1,75 @@
+"""Parameters that are moved from the constants they begin with: a part of exec_torch.py.
+
+A model's gamma may begin as 1e-6 and its biases as 0, so code that leaves them out would be right.
+"""
+import torch
+
+# so far at most from the constant
+FARTHEST = 0.25
+# of an element's index: an irrational share of 2**32, so that neighbours lie far apart
+STEP = 2654435769
+
+
+def is_constant(tensor, least):
+    return (
+        isinstance(tensor, torch.Tensor) and tensor.is_floating_point()
+        and tensor.layout == torch.strided and not tensor.is_meta
+        and not isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin)
+        and tensor.numel() >= least and bool(tensor.reshape(-1)[0] == tensor.reshape(-1)[-1])
+        and bool((tensor == tensor.reshape(-1)[0]).all())
+    )
+
+
+def move(tensor):
+    """Moves it in place. By how much depends on the index alone, so that code which has the same
+    parameter in another shape, or makes it at another time, has the same numbers.
+    """
+    place = torch.arange(1, tensor.numel() + 1, device=tensor.device).mul_(STEP).remainder_(1 << 32)
+    by = place.to(torch.float64).mul_(2 * FARTHEST / 2**32).sub_(FARTHEST)
+    tensor.data.add_(by.to(tensor.dtype).reshape(tensor.shape))
+
+
+class Moving:
+    """While a model is constructed, constants that become parameters, or are written to them, are
+    moved at once: what its constructor makes of them follows. The rest is moved when it is there.
+    """
+
+    def __init__(self):
+        self.moved = 0
+
+    def __enter__(self):
+        self.create, init = torch.nn.Parameter.__new__, torch.nn.init
+        self.fill, self.zero = init._no_grad_fill_, init._no_grad_zero_
+
+        def create(cls, data=None, *arguments, **keywords):
+            # a number alone may be anything, and is moved at the end
+            if is_constant(data, 2):
+                data = data.clone()
+                self.move(data)
+            return self.create(cls, data, *arguments, **keywords)
+
+        def filled(original):
+            def fill(tensor, *value):
+                result = original(tensor, *value)
+                if is_constant(tensor, 2):
+                    self.move(tensor)
+                return result
+            return fill
+
+        torch.nn.Parameter.__new__ = staticmethod(create)
+        init._no_grad_fill_, init._no_grad_zero_ = filled(self.fill), filled(self.zero)
+        return self
+
+    def __exit__(self, *error):
+        torch.nn.Parameter.__new__ = self.create
+        torch.nn.init._no_grad_fill_, torch.nn.init._no_grad_zero_ = self.fill, self.zero
+
+    def move(self, tensor):
+        move(tensor)
+        self.moved += 1
+
+    def finish(self, model):
+        if isinstance(model, torch.nn.Module):
+            for parameter in model.parameters():
+                if is_constant(parameter, 1):
+                    self.move(parameter)

@@ -1,0 +1,438 @@
+/*
+ * probes.c
+ *		Inputs that a task's generator rarely makes, on which candidates must be right, too.
+ *
+ * Code may leave work out that its task's inputs do not need: uniform numbers make a product of
+ * matrices nearly one of their sums, and a softmax without its maximum overflows for none of them.
+ * So both sides also run inputs of the same shapes that are changed: their mean is taken away, they
+ * are larger, a few elements are, all rows are the same. No clock runs then.
+ *
+ * A probe counts where the reference gives finite numbers. It tells work that was left out, not
+ * rounding: an output may be off by the share of the signal that no output may exceed. It may be
+ * off by more where the reference moves by more when its inputs have the precision of TF32 or
+ * bfloat16.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/backend.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
+#include "supervisor/checks/probes.h"
+#include "supervisor/checks/signal.h"
+#include "supervisor/outcome.h"
+#include "supervisor/session.h"
+
+#define PICKS			4096	/* elements of an input that tell what it is like */
+#define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */
+#define SCALE			128.0	/* exp() of what was near 1 overflows */
+#define OUTLIERS		8
+#define OUTLIER_LEAST	64.0	/* times as large as the element was */
+#define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
+#define LARGEST			0x1p14	/* what half precision holds, and some of its sums */
+#define SPARSE			0.01	/* of the elements, zeros that mean something */
+#define MOVES			4		/* right code may be off by over what the reference moves by */
+#define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
+#define SLOW_PROBES		2		/* where a run takes MEASURE_SLOW or longer */
+
+static const char *const words[PROBES] = {
+	"inputs whose mean is 0",
+	"inputs that are 128 times as large",
+	"inputs of which a few elements are large",
+	"inputs whose rows are all the same",
+	"parameters that are moved from the constants they begin with"
+};
+
+/* what an input is like */
+typedef struct Like
+{
+	double		mean;			/* of the elements that are not 0 */
+	double		deviation;
+	double		largest;
+	bool		plain;			/* numbers of many values, which stand for no integers */
+	bool		sparse;
+} Like;
+
+static bool
+look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
+{
+	const Tensor *tensor = &m->input[input];
+	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
+	double	   *value = calloc(count + 1, sizeof(*value));
+	double		other[2] = {NAN, NAN};
+	size_t		zeros = 0,
+				integers = 0;
+	double		squares = 0;
+
+	*like = (Like) {0};
+	if (!value)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	if (!m->backend->pick(m, m->backend->input(m, arena, slot, input), tensor, count, value))
+	{
+		free(value);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		double		x = value[i];
+
+		zeros += x == 0;
+		integers += x == trunc(x);
+		like->mean += x;
+		squares += x * x;
+		like->largest = fmax(like->largest, fabs(x));
+		if (isnan(other[0]))
+			other[0] = x;
+		else if (x != other[0] && isnan(other[1]))
+			other[1] = x;
+		like->plain = like->plain || (x != other[0] && x != other[1]);
+	}
+	free(value);
+	like->plain = like->plain && integers < count && isfinite(squares);
+	like->sparse = (double) zeros > SPARSE * (double) count;
+	if (zeros < count)
+	{
+		like->mean /= (double) (count - zeros);
+		squares /= (double) (count - zeros);
+		like->deviation = sqrt(fmax(squares - like->mean * like->mean, 0));
+	}
+	return true;
+}
+
+/* matrices that may be symmetric or triangular */
+static bool
+is_square(const Tensor *t)
+{
+	return t->ndim >= 2 && t->shape[t->ndim - 1] == t->shape[t->ndim - 2];
+}
+
+static void
+draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
+{
+	uint64_t	side = is_square(t) ? (uint64_t) t->shape[t->ndim - 1] : 1;
+	double		large = (double) t->elements / OUTLIER_SHARE;
+
+	change->large = fmin(fmax(large, OUTLIER_LEAST), fmax(LARGEST / like->largest, 2));
+	for (int k = 0; k < OUTLIERS && (size_t) k < t->elements / OUTLIER_SHARE + 1; k++)
+	{
+		uint64_t	at = random_below(&m->random, t->elements);
+
+		change->outlier[change->outliers++] = at;
+		/* and the one across the diagonal */
+		if (side > 1)
+			change->outlier[change->outliers++] = at - at % (side * side) + at % side * side
+				+ at / side % side;
+	}
+}
+
+/* half of the precision that code may compute with */
+static double
+coarse(uint32_t dtype)
+{
+	return dtype == WIRE_FLOAT64 ? 0x1p-20 : dtype == WIRE_BFLOAT16 ? 0x1p-8 : 0x1p-11;
+}
+
+/* how a probe changes an input; false: it leaves it as it is */
+static bool
+change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change *change)
+{
+	*change = (Change) {.factor = 1};
+	if (!like->plain)
+		return false;
+	switch (kind)
+	{
+		case PROBE_CENTRE:
+			change->shift = like->mean;
+			return fabs(like->mean) > OFF_CENTRE * like->deviation;
+		case PROBE_SCALE:
+			change->factor = SCALE;
+			return true;
+		case PROBE_OUTLIERS:
+			draw_outliers(m, t, like, change);
+			return true;
+		case PROBE_ROWS:
+			change->row = t->ndim >= 2 ? t->elements / (uint64_t) t->shape[0] : 0;
+			return t->ndim >= 2 && t->shape[0] > 1 && !is_square(t) && !like->sparse;
+		default:
+			return false;
+	}
+}
+
+/* fills a slot with another one's input, changed; whether it is another one */
+static bool
+make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
+{
+	Measure    *m = c->m;
+
+	*changed = false;
+	if (!m->backend->copy(m, &c->arena, from, to))
+		return false;
+	for (int i = 0; i < m->inputs; i++)
+	{
+		const Tensor *t = &m->input[i];
+		Change		change;
+		Like		like;
+
+		if (t->elements == 0 || !tensor_dtype_is_float(t->dtype))
+			continue;
+		if (!look(m, &c->arena, from, i, &like))
+			return false;
+		if (!change_for(m, kind, t, &like, &change))
+			continue;
+		*changed = true;
+		if (!m->backend->change(m, &c->arena, from, to, i, &change))
+			return false;
+	}
+	return true;
+}
+
+static bool
+nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
+{
+	Measure    *m = c->m;
+
+	if (!m->backend->copy(m, &c->arena, from, to))
+		return false;
+	for (int i = 0; i < m->inputs; i++)
+	{
+		uint32_t	dtype = m->input[i].dtype;
+		Change		change = {.factor = 1,
+		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
+
+		if (m->input[i].elements == 0 || !tensor_dtype_is_float(dtype)
+			|| (!coarsely && (dtype == WIRE_FLOAT16 || dtype == WIRE_BFLOAT16)))
+			continue;
+		if (!m->backend->change(m, &c->arena, from, to, i, &change))
+			return false;
+	}
+	return true;
+}
+
+bool
+probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
+{
+	Measure    *m = c->m;
+	uint32_t	scratch = c->slots;
+
+	*known = c->spare > 0;
+	return !*known || (nudge(c, 0, scratch, false)
+					   && checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch,
+										  c->seeds[0], c->found, limit, NULL));
+}
+
+/*
+ * What an output may be off by: the share of its signal, whose middle is that of all elements which
+ * are others than for an ordinary input
+ */
+static bool
+learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
+{
+	Measure    *m = c->m;
+	Tolerance  *t = &probe->tolerance[output];
+
+	*t = m->tolerance[output];
+	if (!tensor_dtype_is_float(m->output[output].dtype) || m->output[output].elements == 0)
+		return true;
+	t->middles = NULL;
+	t->atol = INFINITY;
+	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
+}
+
+/* whether outputs are finite, as far as ordinary ones are, and how far they move */
+static bool
+judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
+{
+	Measure    *m = c->m;
+	size_t		at = 0;
+
+	*counts = true;
+	for (int o = 0; o < m->outputs && *counts; o++)
+	{
+		Tolerance  *t = &probe->tolerance[o];
+		Comparison	ordinary,
+					differ;
+
+		if (!learn_tolerance(c, probe, o, at)
+			|| !m->backend->compare(m, c->expected + at, probe->expected + at, o, t, &ordinary)
+			|| !m->backend->compare(m, probe->expected + at, moved + at, o, t, &differ))
+			return false;
+		at += measure_gathered(&m->output[o]);
+		if (!tensor_dtype_is_float(m->output[o].dtype))
+			*counts = differ.equal;
+		else if (differ.infinite > ordinary.infinite || !isfinite(differ.error))
+			*counts = false;
+		else
+			t->share = differ.error * MOVES > MOVES_MOST ? INFINITY
+				: t->share * fmax(1, MOVES * differ.error);
+	}
+	return true;
+}
+
+/*
+ * The reference may refuse a probe, or end by it, which is no fault of the task's. It goes on in
+ * another process then.
+ */
+static bool
+run_reference(Checks *c, uint32_t slot, char *out, bool *ran)
+{
+	Measure    *m = c->m;
+	Result		before = *m->result;
+	double		limit = m->job->profile.build_seconds;
+
+	before.evidence = json_deep_copy(before.evidence);
+	*ran = checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, slot, c->seeds[0], out,
+						   limit, NULL);
+	if (*ran || executor_cancelled || m->result->outcome == OUTCOME_LOST)
+	{
+		json_decref(before.evidence);
+		return *ran;
+	}
+	json_decref(m->result->evidence);
+	m->result->evidence = before.evidence;
+	m->result->outcome = before.outcome;
+	memcpy(m->result->detail, before.detail, sizeof(before.detail));
+	measure_end(m, &c->reference);
+	return measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights)
+		&& checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, 0, c->seeds[0], c->found,
+						   limit, NULL);
+}
+
+static bool
+learn_probe(Checks *c, ProbeKind kind, uint32_t slot)
+{
+	Measure    *m = c->m;
+	Probe	   *probe = &c->probe[c->probes];
+	bool		counts;
+
+	if (!make_probe(c, kind, (uint32_t) kind % c->n, slot, &counts))
+		return false;
+	if (!counts)
+		return true;
+	*probe = (Probe) {.kind = kind, .slot = slot};
+	probe->expected = measure_alloc(m, m->output_bytes);
+	if (!probe->expected)
+		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+	/* its process may have kept something, so what it gives is right where it moves little */
+	if (!run_reference(c, slot, probe->expected, &counts)
+		|| (counts && (!nudge(c, slot, c->slots, true)
+					   || !run_reference(c, c->slots, c->found, &counts)))
+		|| (counts && !judge_probe(c, probe, c->found, &counts)))
+		return false;
+	if (counts)
+		c->probes++;
+	else
+		measure_free(m, probe->expected);
+	return true;
+}
+
+bool
+probes_learn(Checks *c)
+{
+	Measure    *m = c->m;
+	json_t	   *kinds = json_array();
+	uint32_t	most = m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? SLOW_PROBES : PROBE_INPUTS;
+	double		time = m->time[SIDE_REFERENCE];
+	bool		good = true;
+
+	for (ProbeKind kind = 0; kind < PROBE_INPUTS && good; kind++)
+		if (c->probes < most && c->probes + 1 < c->spare && !(m->job->no_probes & 1u << kind))
+			good = learn_probe(c, kind, c->slots + 1 + (uint32_t) c->probes);
+	m->time[SIDE_REFERENCE] = time;
+	for (int i = 0; i < c->probes; i++)
+		json_array_append_new(kinds, json_string(probe_names[c->probe[i].kind]));
+	if (m->moves_parameters)
+		json_array_append_new(kinds, json_string(probe_names[PROBE_PARAMETERS]));
+	json_object_set_new(m->result->evidence, "probes", kinds);
+	return good;
+}
+
+static void
+blame(Measure *m, ProbeKind kind)
+{
+	json_object_set_new(m->result->evidence, "cause", json_string("probe"));
+	json_object_set_new(m->result->evidence, "probe", json_string(probe_names[kind]));
+}
+
+bool
+probes_check(Checks *c)
+{
+	Measure    *m = c->m;
+
+	for (int i = 0; i < c->probes; i++)
+	{
+		Probe	   *probe = &c->probe[i];
+
+		if (!checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, probe->slot, c->seeds[0],
+							 c->found, measure_run_limit(m), NULL))
+			return false;
+		if (!measure_compare_by(m, probe->expected, c->found, probe->tolerance, words[probe->kind]))
+		{
+			blame(m, probe->kind);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* whether the candidate is right for the first input as the model is constructed */
+static bool
+is_right_unmoved(Checks *c, char *expected, bool *right)
+{
+	Measure    *m = c->m;
+	Executor	reference;
+	double		limit = measure_run_limit(m);
+	bool		good;
+
+	executor_init(&reference);
+	good = measure_launch(m, &reference, SIDE_REFERENCE, 1, &c->arena, c->weights)
+		&& checks_run_slot(m, &reference, SIDE_REFERENCE, &c->arena, 0, c->seeds[0], expected,
+						   m->job->profile.build_seconds, NULL);
+	measure_end(m, &reference);
+	return good && measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights)
+		&& checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, c->seeds[0], c->found,
+						   limit, NULL)
+		&& measure_agree(m, expected, c->found, right);
+}
+
+void
+probes_explain(Checks *c)
+{
+	Measure    *m = c->m;
+	Result	   *verdict = malloc(sizeof(*verdict));
+	char	   *expected = measure_alloc(m, m->output_bytes);
+	bool		right = false;
+
+	if (verdict && expected && m->moves_parameters && m->result->outcome == OUTCOME_WRONG_OUTPUT)
+	{
+		*verdict = *m->result;
+		m->result->evidence = json_deep_copy(verdict->evidence);
+		m->result->outcome = OUTCOME_NONE;
+		m->moves_parameters = false;
+		measure_end(m, c->candidate);
+		is_right_unmoved(c, expected, &right);
+		m->moves_parameters = true;
+		json_decref(m->result->evidence);
+		m->result->evidence = verdict->evidence;
+		m->result->outcome = verdict->outcome;
+		memcpy(m->result->detail, verdict->detail, sizeof(verdict->detail));
+		if (right)
+		{
+			snprintf(m->result->detail, sizeof(m->result->detail), "%s: %.1900s",
+					 words[PROBE_PARAMETERS], verdict->detail);
+			blame(m, PROBE_PARAMETERS);
+		}
+	}
+	measure_free(m, expected);
+	free(verdict);
+}
+
+void
+probes_forget(Checks *c)
+{
+	for (int i = 0; i < c->probes; i++)
+		measure_free(c->m, c->probe[i].expected);
+	c->probes = 0;
+}
