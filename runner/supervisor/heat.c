@@ -8,6 +8,7 @@
  * one candidate is left it is current then, too, so a measurement of one has nothing to share.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,6 +198,20 @@ heat_seconds(const Measure *m)
 		- m->member->before_checks;
 }
 
+/* The score of a short run is told by pairs alone: what it takes in the checks is not resolved. */
+static void
+refuse_slow(Result *r, double factor)
+{
+	if (r->outcome != OUTCOME_SUCCESSFUL || !(r->score * factor < 1))
+		return;
+	r->outcome = OUTCOME_TIMEOUT;
+	snprintf(r->detail, sizeof(r->detail), "the score is %.3g: the code takes more than %g times "
+			 "as long as the reference", r->score, factor);
+	json_object_set_new(r->evidence, "cause", json_string("slow_run"));
+	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
+	r->pairs = 0;
+}
+
 void
 heat_conclude(Measure *m)
 {
@@ -214,6 +229,7 @@ heat_conclude(Measure *m)
 			memcpy(r->detail, all->detail, sizeof(r->detail));
 			member->killed = m->all.killed;
 		}
+		refuse_slow(r, m->job->profile.run_limit_factor);
 		json_object_update_missing(r->evidence, all->evidence);
 		r->wall_seconds = clock_now() - m->started;
 	}
