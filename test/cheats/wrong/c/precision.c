@@ -1,5 +1,5 @@
 /* kind: wrong code; task: rowsum; outcome: wrong_output; cause: tolerance
- * Off by half a percent. */
+ * Off by a thousandth. */
 void solve(const float *x, float *y, int rows, int columns)
 {
 	for (int r = 0; r < rows; r++)
@@ -8,6 +8,6 @@ void solve(const float *x, float *y, int rows, int columns)
 
 		for (int c = 0; c < columns; c++)
 			sum += x[(long) r * columns + c];
-		y[r] = (float) (1.005 * (sum / columns + 1));
+		y[r] = (float) (1.001 * (sum / columns + 1));
 	}
 }
