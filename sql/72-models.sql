@@ -877,9 +877,19 @@ CREATE VIEW cudal1.model_use AS
 			percentile_cont(0.5) WITHIN GROUP (ORDER BY r.seconds)
 				FILTER (WHERE r.state = 'answered') AS median_seconds,
 			CASE WHEN m.not_before > clock_timestamp() THEN m.not_before END AS held_until,
-			(SELECT x.error FROM cudal1.request AS x
+			(SELECT x.error || CASE x.state
+					WHEN 'queued' THEN format('; next try in %s s, try %s of %s',
+						ceil(greatest(0, extract(epoch FROM greatest(x.not_before, m.not_before)
+												 - clock_timestamp()))),
+						x.failures + 1, m.max_tries)
+					WHEN 'running' THEN format('; try %s of %s is under way', x.failures + 1,
+						m.max_tries)
+					ELSE '' END
+				FROM cudal1.request AS x
 				WHERE x.model_id = m.model_id AND x.error IS NOT NULL
 				ORDER BY x.request_id DESC LIMIT 1) AS last_error
 		FROM cudal1.model AS m LEFT JOIN cudal1.request AS r USING (model_id)
 		GROUP BY m.model_id;
-COMMENT ON VIEW cudal1.model_use IS 'each model''s requests, tokens and cost so far';
+COMMENT ON VIEW cudal1.model_use IS
+'each model''s requests, tokens and cost so far; last_error says when and as which try a request that
+met an error is sent again';

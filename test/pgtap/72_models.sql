@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(109);
+SELECT plan(110);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -166,6 +166,7 @@ UPDATE cudal1.request SET attempt = 4 WHERE request_id = :q;
 SELECT pg_temp.claim() \g /dev/null
 SELECT pg_temp.answer(:q, 'throttled', '{"status": 429}') \g /dev/null
 SELECT ok(cudal1.next_request() BETWEEN 7 AND 24, 'the pause grows');
+SELECT matches((SELECT last_error FROM cudal1.model_use WHERE name = 'm'), '; next try in ([89]|1[0-9]|2[0-4]) s, try 1 of [0-9]+$', 'how long it is, is said beside the error');
 UPDATE cudal1.model SET not_before = '-infinity', backoff_seconds = 0.001 WHERE name = 'm';
 SELECT pg_temp.claim() \g /dev/null
 SELECT pg_temp.answer(:q, 'throttled', '{"status": 429, "retry_after": 999999}') \g /dev/null
