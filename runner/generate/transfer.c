@@ -287,14 +287,15 @@ transfer_serve(void)
 	double		now = clock_now();
 	CURLMsg    *message;
 	Transfer   *t;
+	int			left;
 
 	for (int i = 0; i < n; i++)
 		curl_multi_socket_action(multi, ready[i].data.fd,
 								 (ready[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0)
-								 | (ready[i].events & ~EPOLLOUT ? CURL_CSELECT_IN : 0), &n);
+								 | (ready[i].events & ~EPOLLOUT ? CURL_CSELECT_IN : 0), &left);
 	if (now >= timer)
-		curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &n);
-	while ((message = curl_multi_info_read(multi, &n)) != NULL)
+		curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &left);
+	while ((message = curl_multi_info_read(multi, &left)) != NULL)
 	{
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t);
 		end(t, message->data.result, false);
