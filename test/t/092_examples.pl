@@ -54,9 +54,10 @@ for my $panel (@{ JSON::PP::decode_json(slurp('grafana/dashboard.json'))->{panel
 	is($ret . $stderr, '0', "dashboard: $panel->{title}");
 }
 
-# cron's lines, but for the page
-for my $line (grep { /psql/ } split /\n/, slurp('crontab'))
+# cron's lines, as /etc/cron.d has them, but for the page
+for my $line (grep { /^[^#].*psql/ } split /\n/, slurp('crontab'))
 {
+	like($line, qr{^(?:[\d*/]+\s+){5}postgres\s+psql [^%]*$}, 'a line has times, a user and a command');
 	my ($command) = $line =~ /(psql.*)$/;
 	my $output = `$command 2>&1`;
 	is($? . $output, '0', $command);
@@ -89,6 +90,27 @@ SKIP:
 		'psql and the programs find it');
 	system($server, 'stop', $dir);
 	is(system($server, 'start', $dir), 0, 'what was stopped starts again');
+	system($server, 'stop', $dir);
+
+	# a start keeps what was edited since, and replaces a setting that it is given
+	my $conf = PostgreSQL::Test::Utils::slurp_file("$dir/data/postgresql.conf");
+	is(scalar(() = $conf =~ /^shared_preload_libraries = /mg), 1, 'a second start writes no settings again');
+	system('sed', '-i', 's/^max_connections = 50/max_connections = 41/', "$dir/data/postgresql.conf");
+	system($server, 'start', $dir, "work_mem=${_}MB") == 0 && ($_ == 7 || system($server, 'stop', $dir) == 0) for 5, 7;
+	is(`eval "\$($server env $dir)"; psql -XAt -c 'SHOW max_connections' -c 'SHOW work_mem'`, "41\n7MB\n", 'nor undoes what was edited');
+	is(scalar(() = PostgreSQL::Test::Utils::slurp_file("$dir/data/postgresql.conf") =~ /^work_mem = /mg), 1, 'a setting has one line');
+
+	# README's first commands; its pause is as long as the worker needs here
+	my ($block) = PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/README.md") =~ /^    tools\/server start \/tmp\/try\n((?:    .*\n)+)/m;
+	$block =~ s{/tmp/try}{$dir}g;
+	$block =~ s{tools/server}{$server}g;
+	is($block =~ s{sleep 5.*}{for i in \$(seq 60); do psql -XAtc 'SELECT count(*) FROM cudal1.device' | grep -q '^[1-9]' && break; sleep 1; done}, 1, 'README waits for devices');
+	open my $shell, '>', "$dir/readme.sh" or die $!;
+	print $shell "set -e\n$block";
+	close $shell;
+	my $status = `bash $dir/readme.sh 2>&1`;
+	is($?, 0, 'README begins with commands that work') or diag $status;
+	like($status, qr{^item +\| device }m, 'after which a device is there');
 	system($server, 'stop', $dir);
 }
 done_testing();
