@@ -1,5 +1,17 @@
 -- Upkeep by pg_cron: psql -d DATABASE -f examples/cron.sql as a superuser, in the database that
 -- cron.database_name names. Run again, it replaces the jobs of the same names.
+\set ON_ERROR_STOP on
+
+-- Without background workers pg_cron connects to localhost by TCP, where Debian wants a password,
+-- and no job would run.
+DO $$
+BEGIN
+    IF current_setting('cron.use_background_workers', true) IS DISTINCT FROM 'on' THEN
+        RAISE EXCEPTION 'cron.use_background_workers is not on'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Set it to on in postgresql.conf, and restart the server.';
+    END IF;
+END $$;
 
 -- the best codes, measured again where a verdict is a week old or its driver has changed
 SELECT cron.schedule('cudal1 reverify', '0 3 * * *', $$SELECT cudal1_reverify('7 days')$$);

@@ -50,5 +50,20 @@ for my $job (split /\x1e/, $node->safe_psql('postgres',
 }
 is(scalar_of($node, 'SELECT count(*) FROM cudal1_check()'), '0', 'all derived numbers hold');
 
+# a database with pg_cron is restored where pg_cron can't be, as docs/operation.md has it
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/lab.dump';
+$node->safe_psql('postgres', 'CREATE TABLE own AS SELECT 1 AS x');
+$node->safe_psql('postgres', 'CREATE DATABASE lab');
+$node->command_ok([ 'pg_dump', '--extension=cudal1', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'a dump beside pg_cron');
+$node->command_ok([ 'pg_restore', '-1', '-d', $node->connstr('lab'), $dump ], 'is restored into another database');
+is($node->safe_psql('lab', "SELECT state, reward, x FROM cudal1.candidate, own WHERE candidate_id = $id"), 'successful|1.5|1', 'with its rewards, and the tables beside them');
+
+# without background workers no job may run, so the example schedules none
+$node->append_conf('postgresql.conf', "cron.use_background_workers = off\n");
+$node->restart;
+($ret, $out, $err) = $node->psql('postgres', PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
+like($err, qr/cron\.use_background_workers is not on\nHINT:  Set it to on in postgresql\.conf/, 'cron.sql says which setting is missing');
+isnt($ret, 0, 'and fails');
+
 $node->stop;
 done_testing();
