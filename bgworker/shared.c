@@ -43,7 +43,6 @@ typedef struct Slot
 	Oid			database;
 	int			pid;			/* 0: no worker */
 	int			procno;
-	bool		leave;			/* the worker must end */
 	int			failures;		/* failed starts in a row */
 	TimestampTz since;
 	TimestampTz launched_at;	/* 0: no start is under way */
@@ -132,14 +131,6 @@ set_worker_latch(const Slot *slot)
 {
 	if (slot->pid != 0)
 		SetLatch(&GetPGProcByNumber(slot->procno)->procLatch);
-}
-
-/* caller holds the lock exclusively */
-static void
-ask_to_leave(Slot *slot)
-{
-	slot->leave = true;
-	set_worker_latch(slot);
 }
 
 /* caller holds the lock */
@@ -258,7 +249,7 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 			/* another database has the name now; a worker of the former one leaves first */
 			if (slot->pid != 0)
 			{
-				ask_to_leave(slot);
+				slot->listed = false;
 				continue;
 			}
 			slot->database = listed[l].database;
@@ -272,8 +263,6 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 			set_note(slot, "there is no such database");
 		else if (!listed[l].connectable)
 			set_note(slot, "the database does not accept connections");
-		else
-			slot->leave = false;
 	}
 }
 
@@ -281,10 +270,8 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 static void
 retire_slot(Slot *slot, TimestampTz now)
 {
-	if (slot->pid != 0)
-		ask_to_leave(slot);
-	else if (slot->launched_at == 0 ||
-			 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
+	if (slot->pid == 0 && (slot->launched_at == 0 ||
+						   TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS)))
 		memset(slot, 0, sizeof(Slot));
 }
 
@@ -332,7 +319,6 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 		}
 		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, next_ms))
 			continue;
-		slot->leave = false;
 		slot->launched_at = now;
 		set_note(slot, "starting");
 		start[n++] = slot->database;
@@ -381,10 +367,11 @@ slot_detach(int code, Datum arg)
 	{
 		bool		healthy = TimestampDifferenceExceeds(slot->since, now, HEALTHY_MS);
 
+		/* a worker that left, without an error, is started again at once */
 		slot->pid = 0;
-		back_off(slot, healthy || slot->leave ? 0 : slot->failures + 1,
-				 slot->leave ? "asked to leave" : "ended, will be started again");
-		if (slot->leave)
+		back_off(slot, healthy || code == 0 ? 0 : slot->failures + 1,
+				 "ended, will be started again");
+		if (code == 0)
 			slot->not_before = 0;
 		slot->since = now;
 	}
@@ -405,7 +392,7 @@ cudal1_slot_attach(Oid database)
 	slot = find_slot(database);
 	if (slot != NULL && slot->pid == 0)
 	{
-		if (!slot->listed || slot->leave)
+		if (!slot->listed)
 			slot->launched_at = 0;
 		else
 		{
@@ -425,12 +412,12 @@ cudal1_slot_attach(Oid database)
 bool
 cudal1_slot_must_leave(void)
 {
-	bool		leave;
+	bool		listed;
 
 	LWLockAcquire(shared->lock, LW_SHARED);
-	leave = shared->slots[my_slot].leave;
+	listed = shared->slots[my_slot].listed;
 	LWLockRelease(shared->lock);
-	return leave;
+	return !listed;
 }
 
 void
