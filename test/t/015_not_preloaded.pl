@@ -19,8 +19,7 @@ is(scalar_of($node, "SELECT cudal1.preloaded()"), 'f', 'it knows');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.worker_state()"), '0', 'there are no workers');
 is(scalar_of($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cudal1%'"), '0', 'none at all');
 is(scalar_of($node, "LOAD 'cudal1'; SHOW cudal1.enabled"), 'on', 'the settings are there');
-($ret, $out, $err) = $node->psql('postgres', "LISTEN cudal1_work;\nSELECT cudal1.wake();\nSELECT 1;");
-like($out, qr/Asynchronous notification "cudal1_work"/, 'agents are always notified');
+is(scalar_of($node, "SELECT cudal1.wake()"), '', 'waking none is no error');
 
 # an agent's loop by hand
 my $device = scalar_of($node, <<'END');
