@@ -108,9 +108,12 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN t.reference_state = 'bad'
 			THEN format('the reference of task "%s" cannot be measured: %s', t.name,
-				t.reference_detail) END;
+				t.reference_detail)
+		WHEN t.certified = 'weak' AND t.options ->> 'weak' = 'refuse'
+			THEN format('task "%s" is weak: code that does none of its work passes', t.name) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
-'why nothing can be submitted to a task whose reference is bad; NULL: it is not';
+'why nothing can be submitted to a task: its reference is bad, or it is weak and its option weak
+says refuse; NULL: it can';
 
 CREATE FUNCTION cudal1.check_reference(t cudal1.task)
 RETURNS void
@@ -124,9 +127,13 @@ BEGIN
 			HINT = 'Add a mended reference as another task; cudal1_check_reference() has this one '
 				'checked again.';
 	END IF;
+	PERFORM cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
+		cudal1.reference_problem(t), 'cudal1.null_candidate names what passes. Add it with other '
+			'inputs or tolerances as another task.');
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_reference IS 'error 55000 where the reference of a task is bad';
+COMMENT ON FUNCTION cudal1.check_reference IS
+'error 55000 where nothing can be submitted to a task, see cudal1.reference_problem()';
 
 CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void
@@ -213,7 +220,7 @@ AS $$
 DECLARE
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
-		'island_temperature', 'island_period', 'island_rule', 'baseline', 'probes'];
+		'island_temperature', 'island_period', 'island_rule', 'baseline', 'probes', 'weak'];
 BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
 		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
@@ -289,6 +296,8 @@ BEGIN
 	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
 		'certify', 'true or false');
+	PERFORM cudal1.bad_option_if(options ->> 'weak' NOT IN ('pay', 'refuse'),
+		'weak', 'pay or refuse');
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'probes') <> 'object'
 			OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(options -> 'probes')
 					WHEN 'object' THEN options -> 'probes' ELSE '{}' END) AS p
@@ -393,8 +402,10 @@ BEGIN
 			RAISE NOTICE USING
 				MESSAGE = format('task "%s" is retired', t.name),
 				HINT = 'cudal1_restore_task() brings it back.';
-		ELSIF t.reference_state = 'bad' THEN
+		ELSIF cudal1.reference_problem(t) IS NOT NULL THEN
 			RAISE NOTICE '%', cudal1.reference_problem(t);
+		ELSIF t.certified = 'weak' THEN
+			RAISE NOTICE 'task "%" is weak: code that does none of its work passes', t.name;
 		END IF;
 	ELSE
 		PERFORM cudal1.store(cudal1.caller(), 1024 + octet_length(t.reference));
@@ -417,14 +428,15 @@ language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"na
 "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
 registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
-temperature (1), score_scale (linear; log), strategy (bucket; island, random), probes (of centre,
-scale, outliers, rows and parameters, those that the task rules out: {"scale": false}), baseline
-(what rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
-cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
-certify (true: queues null candidates at once, false: no device checks the task or measures them
-without being asked, else one that has nothing to do does where the setting cudal1.certify says so;
-see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
-island_period (30000), island_rule (funsearch; cuda-l1)';
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
+nothing is measured once a null candidate passes), probes (of centre, scale, outliers, rows and
+parameters, those that the task rules out: {"scale": false}), baseline (what rewards are over:
+reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see cudal1_add_baselines()),
+rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues null
+candidates at once, false: no device checks the task or measures them without being asked, else one
+that has nothing to do does where the setting cudal1.certify says so; see cudal1_certify_task()),
+islands (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_rule
+(funsearch; cuda-l1)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

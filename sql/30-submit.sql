@@ -450,7 +450,7 @@ BEGIN
 		PERFORM cudal1.use_method(method, proposer);
 	END IF;
 	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
-		AND x.retired_at IS NULL AND x.reference_state <> 'bad';
+		AND x.retired_at IS NULL AND cudal1.reference_problem(x) IS NULL;
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_reference(cudal1.find_task(task));
 	END IF;
@@ -664,7 +664,8 @@ BEGIN
 										THEN format('task "%s" does not exist', u.task)
 									WHEN k.retired_at IS NOT NULL
 										THEN format('task "%s" is retired', u.task)
-									WHEN k.reference_state = 'bad' THEN cudal1.reference_problem(k)
+									WHEN cudal1.reference_problem(k) IS NOT NULL
+										THEN cudal1.reference_problem(k)
 									ELSE cudal1.check_submission(u.code, method,
 										judge_rows.priority, u.grp, u.key) END AS reason
 							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY

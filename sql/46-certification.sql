@@ -242,6 +242,33 @@ END;
 COMMENT ON FUNCTION cudal1.enqueue_null IS
 'queues the measurement of a null candidate, behind all other work';
 
+CREATE FUNCTION cudal1.end_waiting(task_id bigint, problem text, reason text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j		cudal1.job;
+BEGIN
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued'
+				AND (reason IS NOT NULL OR c.purpose <> 'certification')
+			ORDER BY x.candidate_id, x.job_id
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
+	LOOP
+		-- the detail of the reference as its own candidate becomes that of the task again
+		PERFORM cudal1.end_job(j, 'unverified', NULL, CASE WHEN EXISTS (
+			SELECT FROM cudal1.null_candidate AS k
+				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference')
+			THEN reason ELSE problem END);
+	END LOOP;
+	PERFORM cudal1.wake_waiters();
+END
+$$;
+COMMENT ON FUNCTION cudal1.end_waiting IS
+'discards what waits to be measured for a task with that problem. reason: of a bad reference, whose
+null candidates are discarded, too; NULL: the task is weak';
+
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -250,6 +277,7 @@ AS $$
 DECLARE
 	k		record;
 	id		bigint;
+	problem	text;
 BEGIN
 	SELECT k.task_id, k.name, c.state, c.failure, c.detail, t.baseline,
 			(SELECT m.evidence ->> 'restored' FROM cudal1.measurement AS m
@@ -280,7 +308,9 @@ BEGIN
 						 FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c
 							USING (candidate_id)
 						 WHERE k.task_id = id AND k.name <> 'reference')
-		WHERE t.task_id = id;
+		WHERE t.task_id = id
+		RETURNING cudal1.reference_problem(t) INTO problem;
+	PERFORM cudal1.end_waiting(id, problem) WHERE problem IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.judge_certification IS
@@ -293,7 +323,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	j		cudal1.job;
 	reason	text;
 	problem	text;
 BEGIN
@@ -309,19 +338,7 @@ BEGIN
 	IF problem IS NULL THEN
 		RETURN;
 	END IF;
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.task_id = note_reference.task_id AND x.state = 'queued'
-			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		-- the detail of the reference as its own candidate becomes that of the task again
-		PERFORM cudal1.end_job(j, 'unverified', NULL, CASE WHEN EXISTS (
-			SELECT FROM cudal1.null_candidate AS k
-				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference')
-			THEN reason ELSE problem END);
-	END LOOP;
-	PERFORM cudal1.wake_waiters();
+	PERFORM cudal1.end_waiting(note_reference.task_id, problem, reason);
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_reference IS

@@ -254,7 +254,10 @@ BEGIN
 	SELECT count(*) FILTER (WHERE t.reference_state IN ('unchecked', 'checking')) AS unchecked,
 			count(*) FILTER (WHERE t.reference_state = 'bad') AS bad,
 			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.reference_state = 'bad'))[1]
-				AS first
+				AS first,
+			count(*) FILTER (WHERE t.certified = 'weak') AS weak,
+			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.certified = 'weak'))[1]
+				AS first_weak
 		INTO r FROM cudal1.task AS t WHERE t.retired_at IS NULL;
 	IF r.unchecked + r.bad > 0 THEN
 		RETURN QUERY SELECT 'references', format('%s not checked yet, %s bad', r.unchecked, r.bad),
@@ -262,10 +265,15 @@ BEGIN
 				|| ' (cudal1.task.reference_detail; cudal1_check_reference() checks again)'
 				FROM cudal1.task AS t WHERE t.name = r.first);
 	END IF;
+	IF r.weak > 0 THEN
+		RETURN QUERY SELECT 'weak tasks', r.weak::text,
+			format('Code that does none of the work of task "%s" passes (cudal1.null_candidate). '
+				'The option weak says what becomes of candidates.', r.first_weak);
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_devices IS
-'cudal1_status(): devices, their hosts, tasks that none can measure, references that are bad';
+'cudal1_status(): devices, their hosts, tasks that none can measure, or that are bad or weak';
 
 CREATE FUNCTION cudal1.status_of_queue()
 RETURNS TABLE (item text, value text, hint text)

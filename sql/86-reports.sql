@@ -717,7 +717,10 @@ BEGIN
 		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END),
 		   cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
 		   cudal1.over_baseline(m.upper, coalesce(b.over, 1), false),
-		   o.failure, coalesce(b.candidate_id, o.candidate_id), o.detail, coalesce(m.wide, false),
+		   o.failure, coalesce(b.candidate_id, o.candidate_id),
+		   coalesce(o.detail, CASE WHEN t.certified = 'weak'
+				THEN 'the task is weak: code that does none of its work passes' END),
+		   coalesce(m.wide, false),
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)

@@ -1,6 +1,6 @@
 -- Certification: null candidates, what they make of their task, and that they stay out of everything else.
 BEGIN;
-SELECT plan(44);
+SELECT plan(50);
 SET LOCAL cudal1.certify = off;
 
 CREATE FUNCTION pg_temp.certified(name text) RETURNS text LANGUAGE sql AS 'SELECT certified FROM cudal1.task AS t WHERE t.name = certified.name';
@@ -109,5 +109,18 @@ SELECT ok((SELECT bool_and(code LIKE '/* null candidate: %') FROM cudal1.candida
 	'each says what it is');
 SELECT throws_ok($$SELECT cudal1_certify_task('none')$$, '42704', NULL, 'an unknown task');
 SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"certify": 1}')$$, '22023', 'option "certify" must be true or false', 'an option of another type');
+
+-- what a weak task's owner says of it
+DELETE FROM cudal1.job;
+SELECT cudal1_add_task('refuses', 'class Model: pass # r', 'pytorch', options => '{"device": "cpu", "certify": true, "weak": "refuse"}') \g /dev/null
+SELECT job_id AS null_job, attempt AS null_attempt FROM cudal1.claim(:d, 'w') \gset
+SELECT cudal1_submit('refuses', 'waits') AS waits \gset
+SELECT cudal1.finish(:null_job, :null_attempt, '{"outcome": "successful", "score": 1, "lower": 1, "upper": 1}') \g /dev/null
+SELECT is((SELECT state || ' ' || detail FROM cudal1.candidate WHERE candidate_id = :waits), 'discarded task "refuses" is weak: code that does none of its work passes', 'what waits for a weak task that refuses is discarded');
+SELECT throws_ok($$SELECT cudal1_submit('refuses', 'more')$$, '55000', 'task "refuses" is weak: code that does none of its work passes', 'and nothing can be submitted');
+SELECT is((SELECT reason FROM cudal1_submit_batch('{refuses}', '{more}')), 'task "refuses" is weak: code that does none of its work passes', 'by batches, either');
+SELECT ok(EXISTS (SELECT FROM cudal1_status() WHERE item = 'weak tasks'), 'the status tells weak tasks');
+SELECT is((SELECT detail FROM cudal1_task_report(tasks => '{w}')), 'the task is weak: code that does none of its work passes', 'so does the report');
+SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"weak": "ignore"}')$$, '22023', 'option "weak" must be pay or refuse', 'a choice is one of two');
 SELECT * FROM finish();
 ROLLBACK;
