@@ -29,10 +29,12 @@
 #define PICKS			4096	/* elements of an input that tell what it is like */
 #define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */
 #define SCALE			128.0	/* exp() of what was near 1 overflows */
+#define HALF_SCALE		4.0		/* likewise of float16, whose sums of products must not */
 #define OUTLIERS		8
 #define OUTLIER_LEAST	64.0	/* times as large as the element was */
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* what half precision holds, and some of its sums */
+#define HALF_LARGEST	0x1p6	/* and products */
 #define SPARSE			0.01	/* of the elements, zeros that mean something */
 #define MOVES			4		/* right code may be off by over what the reference moves by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
@@ -40,7 +42,7 @@
 
 static const char *const words[PROBES] = {
 	"inputs whose mean is 0",
-	"inputs that are 128 times as large",
+	"inputs that are many times as large",
 	"inputs of which a few elements are large",
 	"inputs whose rows are all the same",
 	"parameters that are moved from the constants they begin with"
@@ -114,8 +116,9 @@ draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 {
 	uint64_t	side = is_square(t) ? (uint64_t) t->shape[t->ndim - 1] : 1;
 	double		large = (double) t->elements / OUTLIER_SHARE;
+	double		largest = t->dtype == WIRE_FLOAT16 ? HALF_LARGEST : LARGEST;
 
-	change->large = fmin(fmax(large, OUTLIER_LEAST), fmax(LARGEST / like->largest, 2));
+	change->large = fmin(fmax(large, OUTLIER_LEAST), fmax(largest / like->largest, 2));
 	for (int k = 0; k < OUTLIERS && (size_t) k < t->elements / OUTLIER_SHARE + 1; k++)
 	{
 		uint64_t	at = random_below(&m->random, t->elements);
@@ -148,7 +151,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 			change->shift = like->mean;
 			return fabs(like->mean) > OFF_CENTRE * like->deviation;
 		case PROBE_SCALE:
-			change->factor = SCALE;
+			change->factor = t->dtype == WIRE_FLOAT16 ? HALF_SCALE : SCALE;
 			return true;
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
