@@ -891,5 +891,5 @@ CREATE VIEW cudal1.model_use AS
 		FROM cudal1.model AS m LEFT JOIN cudal1.request AS r USING (model_id)
 		GROUP BY m.model_id;
 COMMENT ON VIEW cudal1.model_use IS
-'each model''s requests, tokens and cost so far; last_error says when and as which try a request that
-met an error is sent again';
+'each model''s requests, tokens and cost so far; last_error says when and as which try a request
+that met an error is sent again';
