@@ -29,12 +29,13 @@ cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
 ifneq ($(RUNNER),no)
 all: runner
 install: install-runner
+uninstall: uninstall-runner
 clean: clean-runner
 endif
 
 RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
 
-.PHONY: runner install-runner clean-runner
+.PHONY: runner install-runner uninstall-runner clean-runner
 runner:
 	+$(RUNNER_MAKE)
 # after runner: both would build the same files at once
@@ -44,6 +45,8 @@ install-runner: runner
 		echo "The programs are in $(bindir), where the shell does not look. Either of these lets it find them:"; \
 		echo "    export PATH=\"$(bindir):\$$PATH\""; \
 		echo "    ln -s $(bindir)/cudal1-* /usr/local/bin/";; esac
+uninstall-runner:
+	+$(RUNNER_MAKE) uninstall DESTDIR='$(DESTDIR)'
 clean-runner:
 	+$(RUNNER_MAKE) clean
 endif

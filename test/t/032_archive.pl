@@ -27,4 +27,7 @@ ok(-s $_, s{^\Q$dir\E/staged}{}r . ' is there') for @wanted;
 my $says = `'$place{bindir}/cudal1-measure' --version 2>&1`;
 like($says, qr/\Q$version\E/, 'of this version');
 
+ok(run_log([@make, 'uninstall', "DESTDIR=$dir/staged"], '>', \$log, '2>&1'), 'it is uninstalled') or diag(substr($log, -2000));
+is(`find '$dir/staged' -not -type d; find '$dir/staged' -name '*cudal1*'`, '', 'and nothing of it is left');
+
 done_testing();
