@@ -189,7 +189,8 @@ class Figures:
                 FROM ranked AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
                     JOIN cudal1.task AS t ON t.task_id = c.task_id
                 WHERE c.code <> '' AND t.retired_at IS NULL
-                ORDER BY r.other, r.place, r.candidate_id LIMIT {CODES_SHOWN})
+                ORDER BY r.other, r.place, c.reward DESC NULLS LAST, r.candidate_id
+                LIMIT {CODES_SHOWN})
             SELECT c.candidate_id, r.task, c.state, c.reward, c.wide, c.failure,
                    left(c.detail, 1000) AS detail, left(c.code, {CODE_SHOWN}) AS code,
                    p.method, p.prompt_id AS prompt, q.exemplars, q.scores
@@ -199,7 +200,7 @@ class Figures:
                         WHERE x.candidate_id = c.candidate_id
                         ORDER BY x.prompt_id NULLS LAST, x.proposal_id LIMIT 1) AS p ON true
                 LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-            ORDER BY r.other, r.place, c.candidate_id""")
+            ORDER BY r.other, r.place, c.reward DESC NULLS LAST, c.candidate_id""")
         prompts = sorted({r["prompt"] for r in self.data["codes"] if r["prompt"] is not None})
         self.fetch("prompts", f"""
             SELECT prompt_id, left(prompt, {CODE_SHOWN}) AS prompt FROM cudal1.prompt

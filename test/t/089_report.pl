@@ -83,6 +83,24 @@ command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
 command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Now', 'How many tasks are how fast', 'Speedup of each task', 'Top tasks', 'Progress', 'Training',
 	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate', 'Codes'], 'has every part');
 like(slurp_file("$dir/page.html"), qr/"code": "better 2"/, 'and the codes');
+(my $tile = $node->safe_psql('postgres', <<'SQL')) =~ s/\s//g;
+SELECT to_char(geometric_mean, CASE WHEN geometric_mean < 100 THEN 'FM990.00' ELSE 'FM999,990' END)
+FROM cudal1_level_report(missing => 'drop') WHERE level = 'All'
+SQL
+like(slurp_file("$dir/page.html"), qr/<b>\Q$tile\E<\/b><span>geo\. mean, solved/, 'one figure is the same in its tile and in its table');
+# a code that is larger than all the room hides no other
+my $shown = `python3 - <<'END'
+import importlib.machinery, importlib.util
+loader = importlib.machinery.SourceFileLoader("report", "$ENV{TESTDIR}/runner/tools/cudal1-report")
+report = importlib.util.module_from_spec(importlib.util.spec_from_loader("report", loader))
+loader.exec_module(report)
+code = {"state": "successful", "reward": 2.0, "failure": None, "method": "m", "prompt": None}
+data = {"prompts": [], "codes": [{**code, "candidate_id": 1, "task": "large", "code": "<" * 2000000}, {**code, "candidate_id": 2, "task": "small", "code": "x"}]}
+page = report.Report()
+report.show_codes(page, data)
+print(sorted(page.codes), page.sections[-1]["note"])
+END`;
+like($shown, qr/^\[2\] .*no room for candidate 1 of large: psql/, 'a code without room is named, and the next ones are shown');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
 # in a real browser: a copy of the page that says of itself what does not fit, and a picture in each theme
 my ($browser) = grep { -x } map { ("$_/chromium", "$_/chromium-browser", "$_/google-chrome") } split /:/, $ENV{PATH};
