@@ -14,118 +14,75 @@ CREATE TABLE cudal1.profile (
 		(name ~ '^[a-z][a-z0-9_]{0,62}$'),
 	shipped				boolean NOT NULL DEFAULT false,
 	purpose				text NOT NULL,
-	-- buckets and their windows
-	pairs				int NOT NULL DEFAULT 7 CHECK (pairs BETWEEN 1 AND 1000),
-	looks				int[] NOT NULL DEFAULT '{7,14,21}'
+	-- pairs and their windows
+	pairs				int NOT NULL DEFAULT 5 CHECK (pairs BETWEEN 1 AND 1000),
+	looks				int[] NOT NULL DEFAULT '{5,9,15}'
 		CHECK (cardinality(looks) BETWEEN 1 AND 8),
-	futility_pairs		int DEFAULT 3 CHECK (futility_pairs BETWEEN 2 AND 1000),
-	bucket_seconds		float8 NOT NULL DEFAULT 0.5 CHECK (bucket_seconds BETWEEN 1e-3 AND 100000),
-	block_seconds		float8 NOT NULL DEFAULT 0.010 CHECK (block_seconds BETWEEN 1e-5 AND 100),
-	window_seconds		float8 NOT NULL DEFAULT 1800
-		CHECK (window_seconds BETWEEN 1e-2 AND 1000000),
-	-- estimators and what is accepted
-	bucket_estimator	text NOT NULL DEFAULT 'median' CHECK (bucket_estimator
-		IN ('median', 'mean')),
-	score_estimator		text NOT NULL DEFAULT 'median_of_buckets' CHECK (score_estimator
-		IN ('median_of_buckets', 'mean_of_ratios')),
+	bucket_seconds		float8 NOT NULL DEFAULT 0.15
+		CHECK (bucket_seconds BETWEEN 1e-3 AND 100000),
+	window_seconds		float8 NOT NULL DEFAULT 0.005 CHECK (window_seconds BETWEEN 1e-5 AND 100),
+	-- the score and its interval
+	estimator			text NOT NULL DEFAULT 'median' CHECK (estimator IN ('median', 'mean')),
 	precision_goal		float8 NOT NULL DEFAULT 0.005 CHECK (precision_goal BETWEEN 0 AND 1),
-	precision_slope		float8 NOT NULL DEFAULT 0.05 CHECK (precision_slope BETWEEN 0 AND 1),
 	confidence			float8 NOT NULL DEFAULT 0.95 CHECK (confidence BETWEEN 0.5 AND 0.999999),
-	half_width_limit	float8 DEFAULT 0.01 CHECK (half_width_limit BETWEEN 1e-6 AND 10),
-	half_width_most		float8 DEFAULT NULL CHECK (half_width_most BETWEEN 1e-6 AND 10),
+	half_width_limit	float8 DEFAULT 0.02 CHECK (half_width_limit BETWEEN 1e-6 AND 10),
 	variance_limit		float8 DEFAULT NULL CHECK (variance_limit BETWEEN 1e-12 AND 1000000),
 	-- correctness
-	first_checks		int NOT NULL DEFAULT 5 CHECK (first_checks BETWEEN 1 AND 1000),
-	min_checks			int NOT NULL DEFAULT 50 CHECK (min_checks BETWEEN 0 AND 1000000),
-	max_checks			int NOT NULL DEFAULT 1000 CHECK (max_checks BETWEEN 0 AND 1000000),
+	checks				int NOT NULL DEFAULT 5 CHECK (checks BETWEEN 1 AND 1000),
 	check_seconds		float8 NOT NULL DEFAULT 3 CHECK (check_seconds BETWEEN 0 AND 100000),
-	-- audits
-	audits				int NOT NULL DEFAULT 400 CHECK (audits BETWEEN 0 AND 1000000),
-	audit_seconds		float8 NOT NULL DEFAULT 1 CHECK (audit_seconds BETWEEN 0 AND 100000),
-	audit_sigma			float8 NOT NULL DEFAULT 3 CHECK (audit_sigma BETWEEN 0 AND 100),
-	audit_margin		float8 NOT NULL DEFAULT 0.25 CHECK (audit_margin BETWEEN 0 AND 100),
 	-- limits
 	run_limit_factor	float8 NOT NULL DEFAULT 1000
 		CHECK (run_limit_factor BETWEEN 1 AND 1000000000),
-	run_limit_min		float8 NOT NULL DEFAULT 1 CHECK (run_limit_min BETWEEN 1e-3 AND 100000),
 	run_limit_max		float8 NOT NULL DEFAULT 30 CHECK (run_limit_max BETWEEN 1e-3 AND 100000),
 	build_seconds		float8 NOT NULL DEFAULT 120 CHECK (build_seconds BETWEEN 0.1 AND 100000),
 	memory_mb			int NOT NULL DEFAULT 4096 CHECK (memory_mb BETWEEN 64 AND 1073741824),
-	arena_mb			int NOT NULL DEFAULT 256 CHECK (arena_mb BETWEEN 1 AND 1048576),
-	-- other tries
-	disturbed_factor	float8 NOT NULL DEFAULT 2 CHECK (disturbed_factor BETWEEN 1e-3 AND 1000000),
-	disturbed_attempts	int NOT NULL DEFAULT 3 CHECK (disturbed_attempts BETWEEN 1 AND 100),
-	cold_cache			boolean NOT NULL DEFAULT false,
-	-- device time
-	budget_factor		float8 DEFAULT 8 CHECK (budget_factor BETWEEN 1 AND 1000000),
-	budget_min			float8 NOT NULL DEFAULT 120 CHECK (budget_min BETWEEN 1e-3 AND 1000000),
+	budget_seconds		float8 NOT NULL DEFAULT 20 CHECK (budget_seconds BETWEEN 1e-3 AND 1000000),
 	-- the server's own, which cudal1-measure takes no notice of
+	group_most			int NOT NULL DEFAULT 1 CHECK (group_most BETWEEN 1 AND 32),
 	attempts			int NOT NULL DEFAULT 3 CHECK (attempts BETWEEN 1 AND 100),
-	heat				int NOT NULL DEFAULT 1 CHECK (heat BETWEEN 1 AND 32),
-	verify_above		float8 DEFAULT 3 CHECK (verify_above > 1 AND verify_above <= 1000000000),
-	CHECK (max_checks >= min_checks),
-	CHECK (run_limit_max >= run_limit_min),
-	CHECK (precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs)
+	verify_above		float8 DEFAULT 3 CHECK (verify_above > 1 AND verify_above <= 1000000000)
 );
 COMMENT ON TABLE cudal1.profile IS
 'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
 COMMENT ON COLUMN cudal1.profile.pairs IS
-'buckets, each of fresh executor processes; what starts first is swapped between halves, on a '
-'GPU between pairs';
+'the fewest pairs of a measurement; each has fresh processes of reference and candidate, and gives
+one bucket, the ratio of their times';
 COMMENT ON COLUMN cudal1.profile.looks IS
-'numbers of pairs after which the interval is looked at; the error is divided over the looks';
-COMMENT ON COLUMN cudal1.profile.futility_pairs IS
-'after this many pairs a candidate is left whose interval lies below 1 and is narrow enough to say
-how slow it is; NULL: never';
+'numbers of pairs, ascending, after which the interval is looked at; the last one is the most pairs
+of a measurement, and the error is divided over the looks';
 COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
-'seconds of clock time a bucket takes, both sides together';
-COMMENT ON COLUMN cudal1.profile.block_seconds IS
-'seconds of runs between two readings of the clock, at most; on a GPU 5e-3 or eight runs of the
-reference will do where precision_goal is 0.02 or more';
+'seconds of windows that a pair of one candidate has; each further candidate adds half as many';
 COMMENT ON COLUMN cudal1.profile.window_seconds IS
-'upper bound of a measurement in seconds; where precision_goal is 0, what its pairs share, beside
-the starts of their processes';
+'seconds of the reference''s runs in a window, which has 12 runs or more, and 4 or more where runs
+take longer than 25 ms';
+COMMENT ON COLUMN cudal1.profile.estimator IS
+'the score is the median or the mean of the pairs';
 COMMENT ON COLUMN cudal1.profile.precision_goal IS
-'relative half-width of the interval to reach; 0: the fixed window of the paper';
-COMMENT ON COLUMN cudal1.profile.precision_slope IS
-'the goal is max(precision_goal, precision_slope * |ln score|)';
+'relative half-width of the interval at which a measurement ends, or 5 % of |ln score| where that is
+more; 0: it ends at its last look';
 COMMENT ON COLUMN cudal1.profile.half_width_limit IS
-'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide), one of four
-to six pairs at no less than their least (at most 1, if it reaches below); NULL: none is wide';
-COMMENT ON COLUMN cudal1.profile.half_width_most IS
-'up to it no interval is wide that lies above 1 or below; NULL: half_width_limit alone counts';
+'a wider interval, and wider than 5 % of |ln score|, marks a candidate (candidate.wide): it is paid
+the lower end where that is 1 or more, else the score, at most 1; NULL: none is wide';
 COMMENT ON COLUMN cudal1.profile.variance_limit IS
-'variance across the buckets above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL:
+'variance across the pairs above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL:
 not judged';
-COMMENT ON COLUMN cudal1.profile.first_checks IS 'inputs that must agree before anything is timed';
+COMMENT ON COLUMN cudal1.profile.checks IS 'inputs that must agree before anything is timed';
 COMMENT ON COLUMN cudal1.profile.check_seconds IS
-'seconds for comparing outputs of timed runs; at least min_checks are compared, unless a budget ends
-the measurement before, and at most max_checks';
-COMMENT ON COLUMN cudal1.profile.audits IS
-'unannounced blocks of a single run, for each side; 0: none, and nothing bounds the score';
-COMMENT ON COLUMN cudal1.profile.audit_margin IS
-'share of the reference''s audit time by which honest candidates may differ between audit and
-block';
+'seconds for comparing whole outputs of timed runs; at least one of each window is compared';
 COMMENT ON COLUMN cudal1.profile.run_limit_factor IS
-'a steady run may take this many times the reference''s time, at least run_limit_min, at most
-run_limit_max seconds';
+'a run may take this many times the reference''s time, at least 1 s and at most run_limit_max; code
+whose final score is below the inverse of it ends as a timeout';
 COMMENT ON COLUMN cudal1.profile.build_seconds IS
 'limit for compiling, for loading code, and for the first run of a process in PyTorch, in which
 algorithms are tried and graphs captured; outside every clock. All first runs of a candidate
 together may take twice that';
-COMMENT ON COLUMN cudal1.profile.arena_mb IS
-'memory for the inputs and outputs of one block, in MiB';
-COMMENT ON COLUMN cudal1.profile.disturbed_factor IS
-'a reference slower beside the candidate than alone by more than this multiple of precision_goal is
-disturbed';
-COMMENT ON COLUMN cudal1.profile.budget_factor IS
-'a measurement may take this many times the median device time of its task''s first 15, or, before
-there are as many, of what the first look takes at the reference''s speed; NULL: any';
-COMMENT ON COLUMN cudal1.profile.budget_min IS
-'least budget, in seconds from the first check on; after it three pairs are completed, and a wide
-interval is paid at its lower end';
-COMMENT ON COLUMN cudal1.profile.heat IS
-'candidates of a task that are measured together, at most: what they share is made once for all';
+COMMENT ON COLUMN cudal1.profile.memory_mb IS
+'memory that code may add to its process, in MiB; an eighth as much holds inputs and outputs';
+COMMENT ON COLUMN cudal1.profile.budget_seconds IS
+'seconds of the device from the first check on, after which a measurement ends that has two pairs';
+COMMENT ON COLUMN cudal1.profile.group_most IS
+'candidates of a task that are measured together, at most: builds, checks and each pair''s reference
+are made once for all';
 COMMENT ON COLUMN cudal1.profile.verify_above IS
 'scores above this are measured once more, and the lower of the two counts; NULL: none is';
 
@@ -297,8 +254,8 @@ COMMENT ON COLUMN cudal1.candidate.reward IS
 'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
 COMMENT ON COLUMN cudal1.candidate.wide IS
-'the interval is wider than the profile''s half_width_limit, or audits were too unsteady: the score
-is its end nearer to 1, the least of its pairs, its middle below 1, or what A/A pairs allow';
+'the interval is wider than the profile''s half_width_limit: the score
+is its lower end where that is 1 or more, else the median of the pairs, at most 1';
 COMMENT ON COLUMN cudal1.candidate.half_width IS
 'relative half-width of the interval at the profile''s confidence; NULL without a score that was
 measured here';
@@ -442,8 +399,7 @@ CREATE TABLE cudal1.measurement (
 	candidate_seconds	float8,
 	checks				int,
 	max_error			float8,
-	audits				int,
-	audit_bound			float8,
+	protocol			int,
 	detail				text,
 	build_seconds		float8,
 	device_seconds		float8,
@@ -468,17 +424,16 @@ COMMENT ON COLUMN cudal1.measurement.lower IS
 'lower end of the interval of the score at the profile''s confidence';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
 COMMENT ON COLUMN cudal1.measurement.wide IS
-'the interval is wide, and the score an end of it, the least of its pairs, its middle below 1, or
-what A/A pairs allow: detail says which and why, evidence (wide.estimate) has the middle';
+'the interval is wider than the profile''s half_width_limit: the score is its lower end where that
+is 1 or more, else the median of the pairs, at most 1';
 COMMENT ON COLUMN cudal1.measurement.bucket_means IS
-'the estimate of each bucket (median or mean of its ratios, as the profile says)';
+'the ratio that each pair gave, the median over its rounds';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
 COMMENT ON COLUMN cudal1.measurement.max_error IS
 'largest deviation found in accepted outputs, in tolerances; up to 4 of a share of 1e-5 of the
 elements';
-COMMENT ON COLUMN cudal1.measurement.audit_bound IS
-'the bound on the score that audits, and on a GPU traps, set; NULL without them; for operators, not
-for models in training';
+COMMENT ON COLUMN cudal1.measurement.protocol IS
+'the clock that the score is of: 2 is the gated run (docs/protocol.md)';
 COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
 COMMENT ON COLUMN cudal1.measurement.startup_seconds IS
 'seconds of these that executors took to start, to load their code (what a first block takes longer

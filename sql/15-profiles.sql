@@ -12,43 +12,34 @@ INSERT INTO cudal1.profile (name, shipped, purpose) VALUES ('default', true,
 INSERT INTO cudal1.profile
 	SELECT p.* FROM cudal1.profile AS d, (VALUES
 		('train',
-			'groups of a trainer: two to four pairs, intervals of 2 %, checks and audits that pay '
-			'no cheat more than that',
-			'{"pairs": 2, "looks": [2, 3, 4], "futility_pairs": 2, "bucket_seconds": 0.25, '
-			'"precision_goal": 0.02, "half_width_limit": 0.05, "half_width_most": 0.2, '
-			'"check_seconds": 1, "audits": 200, "audit_seconds": 0.5, "disturbed_factor": 0.5, '
-			'"budget_min": 60, "heat": 16}'),
+			'groups of a trainer: two to four pairs, intervals of 2 %, candidates of a group '
+			'measured together',
+			'{"pairs": 2, "looks": [2, 3, 4], "bucket_seconds": 0.1, "precision_goal": 0.02, '
+			'"half_width_limit": 0.2, "check_seconds": 1, "budget_seconds": 15, '
+			'"group_most": 16}'),
 		('quick',
-			'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
-			'{"looks": [7], "bucket_seconds": 0.1, "half_width_limit": 0.05, "min_checks": 10, '
-			'"check_seconds": 0.5, "audits": 50, "audit_seconds": 0.3, "budget_min": 60}'),
+			'demonstrations and tests: three to seven pairs, wider intervals',
+			'{"pairs": 3, "looks": [3, 5, 7], "bucket_seconds": 0.05, "precision_goal": 0.02, '
+			'"half_width_limit": 0.05, "check_seconds": 0.5, "budget_seconds": 10}'),
 		('certify',
 			'null candidates of a task: whether the checks are passed counts, so times are hardly '
 			'taken and nothing is verified',
-			'{"pairs": 2, "looks": [2], "futility_pairs": null, "bucket_seconds": 0.02, '
-			'"block_seconds": 0.002, "window_seconds": 60, "half_width_limit": null, '
-			'"min_checks": 10, "max_checks": 50, "check_seconds": 0.2, "audits": 0, '
-			'"audit_seconds": 0, "disturbed_factor": 1000000, "budget_factor": null, '
-			'"verify_above": null}'),
+			'{"pairs": 2, "looks": [2], "bucket_seconds": 0.02, "half_width_limit": null, '
+			'"check_seconds": 0.2, "verify_above": null}'),
 		('paper',
-			'CUDA-L1, section 2.4.4, to the letter: 30 minutes a candidate, 7 buckets, each the '
-			'mean of raw ratios, discarded at once above a variance of 0.005, no bound by audits, '
-			'so that code is paid that works in timed runs alone; 1000 checks. Other than there: '
-			'a round is a block of 10 ms on each side, every run has fresh inputs, every bucket '
-			'fresh processes, another process on the GPU is noted and no more, and scores above 3 '
-			'alone are verified, whatever the best before was',
-			'{"looks": [7], "futility_pairs": null, "bucket_seconds": 257.14285714285717, '
-			'"bucket_estimator": "mean", "precision_goal": 0, "precision_slope": 0, '
-			'"half_width_limit": null, "variance_limit": 0.005, "min_checks": 1000, "audits": 0, '
-			'"audit_seconds": 0, "budget_factor": null}'),
+			'CUDA-L1, section 2.4.4: 30 minutes a candidate, 7 buckets, the mean of the buckets, '
+			'discarded at once above a variance of 0.005. Other than there: every run has a fresh '
+			'input and a gate, every bucket fresh processes',
+			'{"pairs": 7, "looks": [7], "bucket_seconds": 257.14285714285717, '
+			'"estimator": "mean", "precision_goal": 0, "half_width_limit": null, '
+			'"variance_limit": 0.005, "check_seconds": 60, "budget_seconds": 3600}'),
 		('paper_eval',
-			'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of all '
-			'ratios, no verification, no bound by audits; blocks, inputs and processes as in paper',
-			'{"looks": [7], "futility_pairs": null, "bucket_seconds": 171.42857142857142, '
-			'"window_seconds": 1200, "bucket_estimator": "mean", '
-			'"score_estimator": "mean_of_ratios", "precision_goal": 0, "precision_slope": 0, '
-			'"half_width_limit": null, "min_checks": 1000, "audits": 0, "audit_seconds": 0, '
-			'"budget_factor": null, "verify_above": null}')) AS x(name, purpose, changes),
+			'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of the '
+			'buckets, no second measurement',
+			'{"pairs": 7, "looks": [7], "bucket_seconds": 171.42857142857142, '
+			'"estimator": "mean", "precision_goal": 0, "half_width_limit": null, '
+			'"check_seconds": 60, "budget_seconds": 3600, "verify_above": null}')
+			) AS x(name, purpose, changes),
 		jsonb_populate_record(d, x.changes::jsonb
 			|| jsonb_build_object('name', x.name, 'purpose', x.purpose)) AS p
 		WHERE d.name = 'default';

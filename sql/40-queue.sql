@@ -114,14 +114,15 @@ CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT greatest(max(p.window_seconds - extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
+	SELECT greatest(max(least(p.budget_seconds, p.bucket_seconds * p.looks[cardinality(p.looks)])
+			- extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
 		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
 		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id
 			AND p.precision_goal = 0;
 $$;
 COMMENT ON FUNCTION cudal1.seconds_until_free IS
-'what is left of the window of a device''s jobs, of those whose profile has no goal and so takes all
-of it; 0: no such job';
+'what is left of all pairs of a device''s jobs, of those whose profile has no goal and so makes all
+of them; 0: no such job';
 
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
@@ -130,7 +131,8 @@ AS $$
 DECLARE
 	ahead	CONSTANT int := 512;	-- jobs that are looked at
 	moment	CONSTANT timestamptz := clock_timestamp();
-	room	int := least(most, (SELECT p.heat FROM cudal1.profile AS p WHERE p.name = j.profile));
+	room	int := least(most,
+		(SELECT p.group_most FROM cudal1.profile AS p WHERE p.name = j.profile));
 	idle	bigint;
 BEGIN
 	-- what was claimed before may be what ended its heat, so it is measured by itself
@@ -170,8 +172,8 @@ $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one (its device_id is set): of the same
 task, trainer, priority and profile, all first measurements or all verifications, claimed for the
-first time, the oldest. With that one they are as many as the profile''s heat allows, and devices
-without work have as many';
+first time, the oldest. With that one they are as many as the profile''s group_most allows, and
+devices without work have as many';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb
@@ -303,8 +305,8 @@ an eighth of a trainer''s share. No row where a window of what the device has en
 minute, and when there is none: then the device queues the check of a reference, and one that has
 had no job for half a minute the null candidates of a task (setting cudal1.certify). attempt is the
 fencing number of the claim, which belongs to the calling role. most: how many jobs of one task to
-claim together, as far as the profile''s heat allows and devices without work have as many: a row
-each, in which the first has the job document of all, with their candidates, and the others have
+claim together, as far as the profile''s group_most allows and devices without work have as many: a
+row each, in which the first has the job document of all, with their candidates, and the others have
 NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,

@@ -63,8 +63,8 @@ BEGIN
 				('upper', false, 0, 1e12), ('half_width', false, 0, 1e300),
 				('variance', false, 0, 1e300), ('pairs', true, 0, 0), ('rounds', true, 0, 0),
 				('reference_seconds', false, 0, 1e9), ('candidate_seconds', false, 0, 1e9),
-				('checks', true, 0, 0), ('max_error', false, 0, 1e300), ('audits', true, 0, 0),
-				('audit_bound', false, 0, 1e300), ('build_seconds', false, 0, 1e9),
+				('checks', true, 0, 0), ('max_error', false, 0, 1e300), ('protocol', true, 0, 0),
+				('build_seconds', false, 0, 1e9),
 				('device_seconds', false, 0, 1e9), ('startup_seconds', false, 0, 1e9),
 				('clock_seconds', false, 0, 1e9), ('wall_seconds', false, 0, 1e9))
 					AS n (name, integral, low, high)
@@ -261,7 +261,7 @@ BEGIN
 	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
 			device_model, profile, outcome, same_device, score, reward, lower, upper, half_width,
 			wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds,
-			checks, max_error, audits, audit_bound, detail, build_seconds, device_seconds,
+			checks, max_error, protocol, detail, build_seconds, device_seconds,
 			startup_seconds, clock_seconds, wall_seconds, code_hash, environment, samples, evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login,
 			d.model, j.profile, r.outcome,
@@ -270,7 +270,7 @@ BEGIN
 				WHERE m.measurement_id = j.first_measurement),
 			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs,
 			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
-			r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds,
+			r.max_error, r.protocol, r.detail, r.build_seconds, r.device_seconds,
 			r.startup_seconds, r.clock_seconds, r.wall_seconds, store_measurement.code_hash,
 			r.environment, r.samples, r.evidence)
 		RETURNING measurement_id INTO id;

@@ -113,7 +113,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_measured_by IS
 'error 42501 where a profile (NULL: none) is neither default nor train nor the own one of another
-role''s task, because each code is measured once, for all roles, and a profile may lack audits and
+role''s task, because each code is measured once, for all roles, and a profile may lack
 verification; tasks: NULL for all';
 
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,

@@ -459,8 +459,8 @@ the rounds are split contiguously into profile.pairs buckets of sizes that diffe
 else equal numbers mean one bucket. variance is the population variance across the buckets;
 accepted: the variance is within the profile''s limit, and there is more than one bucket where it
 has one for intervals; reward is NULL otherwise. Where the interval is wide by the profile''s
-half_width_limit, precision_slope and half_width_most, the reward is that of its end nearer to 1,
-that of no less than the least of four to six buckets (at most 1, if it reaches below).
+half_width_limit, the reward is that of its lower end if that is 1 or more, else of the score, at
+most 1.
 Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
 
 CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)

@@ -14,7 +14,7 @@ CREATE VIEW cudal1.activity AS
 	WHERE j.state = 'running';
 COMMENT ON VIEW cudal1.activity IS 'what is being measured now, one row for each claimed job';
 COMMENT ON COLUMN cudal1.activity.phase IS
-'building, waiting (for the device), checking, calibrating, measuring or auditing; NULL before the
+'building, waiting (for the device), checking or measuring; NULL before the
 first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';

@@ -141,7 +141,6 @@ RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score fl
 	upper float8, half float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	-- where audits set the score, the interval may lie on one side of it and says nothing
 	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score
 		WHEN 'failed' THEN 0 END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0

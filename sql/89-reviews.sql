@@ -1,27 +1,15 @@
 /*
- * Reviews of rewards by models. Checks and audits decide what is paid; what they can't see, a
+ * Reviews of rewards by models. Checks and the clock decide what is paid; what they can't see, a
  * person may find by reading the codes that are paid best. A model orders what to read first. It
- * is shown cases that audits, certification and operators have found, and it never sets a reward,
- * since the code that it reads may be written to persuade it. Nothing asks for reviews by itself.
+ * is shown cases that detectors, certification and operators have found, and it never sets a
+ * reward, since the code that it reads may be written to persuade it. Nothing asks for reviews by
+ * itself.
  */
 
 CREATE VIEW cudal1.cheat_case AS
 	SELECT c.candidate_id, t.language, c.failure AS found, c.detail AS reason, c.code
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.state = 'failed' AND c.failure IN ('cheat', 'withdrawn') AND c.purpose = 'normal'
-	UNION ALL
-	SELECT c.candidate_id, t.language, 'audits',
-			format('blocks showed a speedup of %s, single runs %s',
-				round(blocks.score, 2), round(m.score::numeric, 2)), c.code
-		FROM cudal1.measurement AS m JOIN cudal1.candidate AS c USING (measurement_id)
-			JOIN cudal1.task AS t ON t.task_id = c.task_id
-			-- an agent may have written anything there, and who reads this may call no function
-			CROSS JOIN LATERAL (
-				SELECT CASE jsonb_typeof(m.evidence -> 'score_before_audit')
-					WHEN 'number' THEN (m.evidence ->> 'score_before_audit')::numeric END
-			) AS blocks (score)
-		WHERE m.evidence ? 'score_before_audit' AND c.purpose = 'normal'
-			AND blocks.score > 1.5 * m.score::numeric
 	UNION ALL
 	SELECT c.candidate_id, t.language, 'certification',
 			format('it passed the checks of task "%s" without its work: %s', t.name, n.name), c.code
@@ -30,10 +18,7 @@ CREATE VIEW cudal1.cheat_case AS
 		WHERE c.state = 'successful' AND n.name <> 'reference';
 COMMENT ON VIEW cudal1.cheat_case IS
 'codes that were found to be paid, or to ask for pay, for something else than speed, and how:
-detectors and operators (cheat, withdrawn), audits, certification';
-CREATE INDEX measurement_capped ON cudal1.measurement (measurement_id)
-	WHERE evidence ? 'score_before_audit';
-
+detectors and operators (cheat, withdrawn), certification';
 CREATE FUNCTION cudal1.review_question(candidate_id bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -300,7 +300,7 @@ AS $$
 			ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish',
 			'cudal1.release', 'cudal1.expire_leases', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
-		-- models in training see neither detectors nor evidence, nor how far audits follow them
+		-- models in training see neither detectors nor evidence
 		('{trainer}', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',
 			'cudal1.prompt', 'cudal1.prompt_template',
@@ -370,7 +370,7 @@ BEGIN
 						ORDER BY a.attnum))
 					FROM pg_attribute AS a
 					WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-						AND a.attname NOT IN ('evidence', 'audit_bound')) END,
+						AND a.attname NOT IN ('evidence')) END,
 				'TABLE', c.oid::regclass::text
 			FROM cudal1.privileges(kind) AS p JOIN pg_class AS c
 				ON p.object IN ('all', 'cudal1.' || c.relname)
@@ -395,7 +395,7 @@ RETURN cudal1.change_privileges(role, kind, true);
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
 report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
-of detectors nor the bound that audits set. analyst: read everything.
+of detectors. analyst: read everything.
 operator: everything a user can do, imports, evaluations and switches included, and ALTER SYSTEM SET
 cudal1.enabled with pg_reload_conf(). agent: claim jobs
 and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';

@@ -30,12 +30,9 @@ typedef struct ScoreRule
 {
 	int			buckets;
 	int			looks;
-	Cudal1Estimator bucket_estimator;
-	bool		mean_of_ratios;
+	bool		mean;			/* the estimator, of buckets and of the score */
 	double		confidence;
 	double		half_width_limit;	/* infinite: no interval is wide */
-	double		half_width_most;	/* 0: that alone counts */
-	double		precision_slope;
 	double		variance_limit; /* infinite: not judged */
 } ScoreRule;
 
@@ -77,10 +74,9 @@ static void
 read_rule(text *profile, ScoreRule *rule)
 {
 	static Cudal1Query query = {
-		"SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
-		" score_estimator = 'mean_of_ratios', confidence,"
-		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
-		" precision_slope, COALESCE(half_width_most, 0) FROM cudal1.profile WHERE name = $1",
+		"SELECT pairs, pg_catalog.cardinality(looks), estimator = 'mean', confidence,"
+		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity')"
+		" FROM cudal1.profile WHERE name = $1",
 		1, {TEXTOID}};
 	static Cudal1Query absent = {"SELECT cudal1.check_name('profile', $1)", 1, {TEXTOID}};
 	Datum		argument = PointerGetDatum(profile);
@@ -92,14 +88,10 @@ read_rule(text *profile, ScoreRule *rule)
 		cudal1_query(&absent, &argument);
 	rule->buckets = DatumGetInt32(cudal1_query_column(0, 1));
 	rule->looks = DatumGetInt32(cudal1_query_column(0, 2));
-	rule->bucket_estimator =
-		DatumGetBool(cudal1_query_column(0, 3)) ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
-	rule->mean_of_ratios = DatumGetBool(cudal1_query_column(0, 4));
-	rule->confidence = DatumGetFloat8(cudal1_query_column(0, 5));
-	rule->half_width_limit = DatumGetFloat8(cudal1_query_column(0, 6));
-	rule->variance_limit = DatumGetFloat8(cudal1_query_column(0, 7));
-	rule->precision_slope = DatumGetFloat8(cudal1_query_column(0, 8));
-	rule->half_width_most = DatumGetFloat8(cudal1_query_column(0, 9));
+	rule->mean = DatumGetBool(cudal1_query_column(0, 3));
+	rule->confidence = DatumGetFloat8(cudal1_query_column(0, 4));
+	rule->half_width_limit = DatumGetFloat8(cudal1_query_column(0, 5));
+	rule->variance_limit = DatumGetFloat8(cudal1_query_column(0, 6));
 	SPI_finish();
 }
 
@@ -120,7 +112,7 @@ positive_times(ArrayType *array, const char *argument, int *n)
 static double
 estimate(const ScoreRule *rule, const double *ratios, size_t n)
 {
-	if (rule->bucket_estimator == CUDAL1_ESTIMATE_MEAN)
+	if (rule->mean)
 		return cudal1_score_mean(ratios, n);
 	return cudal1_score_median(ratios, n);
 }
@@ -229,25 +221,18 @@ judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
 	}
 
 	judgement.variance = cudal1_score_variance(judgement.estimates, judgement.nbuckets);
-	judgement.score = rule->mean_of_ratios ? cudal1_score_mean(ratios, n) :
-		cudal1_score_median(judgement.estimates, judgement.nbuckets);
+	judgement.score = estimate(rule, judgement.estimates, judgement.nbuckets);
 	if (!isfinite(judgement.score) || !isfinite(judgement.variance))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("the score of these rounds is out of range")));
 
-	/*
-	 * This is how cudal1-measure judges where it needs no A/A pairs.  A single bucket has no
-	 * interval, so it is accepted only where the profile limits none.
-	 */
+	/* A single bucket has no interval, so it is accepted only where the profile limits none. */
 	cudal1_score_interval(judgement.estimates, judgement.nbuckets, rule->confidence, rule->looks,
 						  &lower, &upper, &half_width);
-	wide = half_width > cudal1_score_wide_from(judgement.score, rule->half_width_limit,
-											   rule->precision_slope, rule->half_width_most);
-	lower = cudal1_score_least_end(judgement.estimates, judgement.nbuckets, lower);
+	wide = half_width > cudal1_score_width(judgement.score, rule->half_width_limit);
 	judgement.reward =
-		cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) :
-										judgement.score);
+		cudal1_score_conservative_round(cudal1_score_paid(judgement.score, lower, wide));
 	judgement.accepted = judgement.variance <= rule->variance_limit &&
 		(isinf(rule->half_width_limit) || !isnan(half_width));
 	return judgement;

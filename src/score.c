@@ -122,6 +122,20 @@ cudal1_score_percentile(const double *values, size_t n, double p)
 	return percentile;
 }
 
+double
+cudal1_score_trimmed(const double *values, size_t n, double share)
+{
+	double	   *sorted = sorted_copy(values, n);
+	double		mean;
+
+	if (!sorted)
+		return NAN;
+	n -= (size_t) (share * (double) n);
+	mean = cudal1_score_mean(sorted, n);
+	free(sorted);
+	return mean;
+}
+
 /*
  * Distances from the first value are summed, so that the mean of equal values is that value.  The
  * sum is compensated (Neumaier).
@@ -212,11 +226,25 @@ beta_fraction(double a, double b, double x)
 	return value;
 }
 
-/* probability that Student's t exceeds t >= 0 */
+/* The probability that Student's t exceeds t >= 0: half of the incomplete beta function. */
 static double
 t_tail(double t, double df)
 {
-	return cudal1_score_f_tail(t * t, 1, df) / 2;
+	double		a = 0.5;
+	double		b = df / 2;
+	double		x = t * t / (t * t + df);
+	double		y = df / (t * t + df);
+	double		front;
+
+	if (t == 0)
+		return 0.5;
+	if (isinf(t))
+		return 0;
+	/* by the fraction that converges */
+	front = exp(a * log(x) + b * log(y) + lgamma(a + b) - lgamma(a) - lgamma(b));
+	if (y < (b + 1) / (a + b + 2))
+		return front * beta_fraction(b, a, y) / b / 2;
+	return (1 - front * beta_fraction(a, b, x) / a) / 2;
 }
 
 double
@@ -277,329 +305,41 @@ cudal1_score_t_quantile(double p, double df)
 	return p < 0.5 ? -t : t;
 }
 
+/* A relative width for a score: `width`, or CUDAL1_SLOPE of its logarithm where that is more. */
 double
-cudal1_score_f_tail(double f, double df1, double df2)
+cudal1_score_width(double score, double width)
 {
-	double		a = df1 / 2;
-	double		b = df2 / 2;
-	double		x = df1 * f / (df1 * f + df2);
-	double		y = df2 / (df1 * f + df2);
-	double		front;
-
-	if (!(f >= 0 && df1 > 0 && df2 > 0))
-		return NAN;
-	if (f == 0)
-		return 1;
-	if (isinf(f))
-		return 0;
-	/* I_y(b, a), by the fraction that converges */
-	front = exp(a * log(x) + b * log(y) + lgamma(a + b) - lgamma(a) - lgamma(b));
-	if (y < (b + 1) / (a + b + 2))
-		return front * beta_fraction(b, a, y) / b;
-	return 1 - front * beta_fraction(a, b, x) / a;
-}
-
-/*
- * Mean and standard error of n sorted values without the `trim` smallest and largest (Yuen 1974).
- * The error comes from the variance after these were replaced by their nearest neighbours that
- * stay.
- */
-static double
-trimmed_mean(double *sorted, size_t n, size_t trim, double *error)
-{
-	double		mean = cudal1_score_mean(sorted + trim, n - 2 * trim);
-	double		kept = (double) (n - 2 * trim) / (double) n;
-
-	for (size_t i = 0; i < trim; i++)
-	{
-		sorted[i] = sorted[trim];
-		sorted[n - 1 - i] = sorted[n - 1 - trim];
-	}
-	*error = sqrt(cudal1_score_variance(sorted, n) / (double) (n - 1)) / kept;
-	return mean;
-}
-
-/* how many of n estimates are trimmed at either end */
-static size_t
-trimmed(size_t n, size_t from)
-{
-	return n >= from ? n * 15 / 100 : 0;
-}
-
-/* centre and spread of the logarithms of n >= 2 estimates, `trim` of them trimmed at either end */
-static bool
-log_spread(const double *buckets, size_t n, size_t trim, double *centre, double *spread)
-{
-	double	   *logs;
-	double		error;
-
-	if (n < 2 || (logs = sorted_copy(buckets, n)) == NULL)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		logs[i] = log(logs[i]);
-	*centre = trimmed_mean(logs, n, trim, &error);
-	free(logs);
-	*spread = error * sqrt((double) n);
-	return true;
-}
-
-/* degrees of freedom of the spread of n values of which 2 * trim are trimmed */
-static double
-freedom(size_t n, size_t trim)
-{
-	return (double) (n - 2 * trim - 1);
-}
-
-/* half the interval of the mean of n logarithms whose spread is known with df degrees of freedom */
-static double
-log_reach(double spread, double df, size_t n, double confidence, int looks)
-{
-	double		t = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), df);
-
-	return t * spread / sqrt((double) n);
-}
-
-/* widened to hold the median of the n buckets */
-static void
-set_interval(const double *buckets, size_t n, double centre, double reach, double *lower,
-			 double *upper, double *half_width)
-{
-	double		median = cudal1_score_median(buckets, n);
-
-	*lower = fmin(exp(centre - reach), median);
-	*upper = fmax(exp(centre + reach), median);
-	*half_width = expm1(reach);
+	return fmax(width, CUDAL1_SLOPE * fabs(log(score)));
 }
 
 void
-cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
-					  double *lower, double *upper, double *half_width)
+cudal1_score_interval(const double *pairs, size_t n, double confidence, int looks, double *lower,
+					  double *upper, double *half_width)
 {
-	size_t		trim = trimmed(n, CUDAL1_TRIM_FROM);
-	double		centre;
-	double		spread;
+	double		centre = 0;
+	double		squares = 0;
+	double		reach;
+	double		median;
 
 	*lower = *upper = *half_width = NAN;
-	if (log_spread(buckets, n, trim, &centre, &spread))
-		set_interval(buckets, n, centre,
-					 log_reach(spread, freedom(n, trim), n, confidence, looks),
-					 lower, upper, half_width);
-}
-
-/*
- * Copies the buckets of those members to `kept` that do not spread far more than the rest, the one
- * that spreads most first, and says where `which` is among them; members when it is not
- */
-static size_t
-keep_alike(const double *const *buckets, size_t members, size_t n, size_t which,
-		   const double **kept, size_t *nkept)
-{
-	size_t		place = which;
-
-	memcpy(kept, buckets, members * sizeof(*kept));
-	for (*nkept = members; *nkept > 1; (*nkept)--)
-	{
-		double		all = 0;
-		double		most = -1;
-		size_t		at = 0;
-
-		for (size_t i = 0; i < *nkept; i++)
-		{
-			double		mean;
-			double		squares;
-
-			if (!log_spread(kept[i], n, 0, &mean, &squares))
-				return members;
-			squares *= squares;
-			all += squares;
-			if (squares > most)
-			{
-				most = squares;
-				at = i;
-			}
-		}
-		all = (all - most) / (double) (*nkept - 1);
-		if (most <= all || (all > 0 && cudal1_score_f_tail(most / all, (double) n - 1,
-														   (double) ((*nkept - 1) * (n - 1)))
-							>= CUDAL1_SET_FAR))
-			break;
-		place = place == at ? members : place > at && place < members ? place - 1 : place;
-		memmove(kept + at, kept + at + 1, (*nkept - 1 - at) * sizeof(*kept));
-	}
-	return place;
-}
-
-bool
-cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n, size_t which,
-						  double confidence, int looks, double *lower, double *upper,
-						  double *half_width)
-{
-	const double *kept[CUDAL1_SET_MOST];
-	size_t		nkept;
-	double		k;
-	double		freedom_of_pairs = (double) n - 1;
-	double		freedom_of_own;
-	double		pair[CUDAL1_TRIM_FROM] = {0};	/* what each adds to all of them */
-	double		of_pairs = 0;	/* mean squares */
-	double		of_own = 0;
-	double		of_this = 0;
-	double		mean = 0;
-	double		centre = 0;
-
-	if (members < 2 || members > CUDAL1_SET_MOST || n < 2 || n >= CUDAL1_TRIM_FROM)
-		return false;
-	which = keep_alike(buckets, members, n, which, kept, &nkept);
-	k = (double) nkept;
-	freedom_of_own = (k - 1) * freedom_of_pairs;
-	if (which == members || freedom_of_own < CUDAL1_SET_FREEDOM)
-		return false;
-	for (size_t i = 0; i < nkept; i++)
-		for (size_t j = 0; j < n; j++)
-			mean += log(kept[i][j]) / (k * (double) n);
-	for (size_t j = 0; j < n; j++)
-	{
-		for (size_t i = 0; i < nkept; i++)
-			pair[j] += (log(kept[i][j]) - mean) / k;
-		of_pairs += k * pair[j] * pair[j] / freedom_of_pairs;
-	}
-	for (size_t i = 0; i < nkept; i++)
-	{
-		double		own = 0;
-		double		squares = 0;
-
-		for (size_t j = 0; j < n; j++)
-			own += log(kept[i][j]) / (double) n;
-		for (size_t j = 0; j < n; j++)
-			squares += pow(log(kept[i][j]) - own - pair[j], 2);
-		of_own += squares / freedom_of_own;
-		if (i == which)
-		{
-			of_this = squares * k / (k - 1) / freedom_of_pairs;
-			centre = own;
-		}
-	}
-	if (of_own > 0 && cudal1_score_f_tail(of_this / of_own, freedom_of_pairs, freedom_of_own)
-		< CUDAL1_SET_OWN)
-		return false;
-	of_own *= k - 1;
-	set_interval(kept[which], n, centre,
-				 of_pairs + of_own == 0 ? 0
-				 : log_reach(sqrt((of_pairs + of_own) / k),
-							 pow(of_pairs + of_own, 2)
-							 / (of_pairs * of_pairs / freedom_of_pairs
-								+ of_own * of_own / freedom_of_own), n, confidence, looks),
-				 lower, upper, half_width);
-	return true;
-}
-
-bool
-cudal1_score_known_interval(const double *buckets, size_t n, double known, double known_freedom,
-							double confidence, int looks, double *lower, double *upper,
-							double *half_width)
-{
-	double		centre;
-	double		own;
-	double		df;
-	double		pooled;
-
-	if (n >= CUDAL1_KNOWN_BELOW || !(known_freedom >= CUDAL1_SET_FREEDOM)
-		|| !log_spread(buckets, n, 0, &centre, &own))
-		return false;
-	df = freedom(n, 0);
-	if (own > known
-		&& (known == 0
-			|| cudal1_score_f_tail(pow(own / known, 2), df, known_freedom) < CUDAL1_SET_OWN))
-		return false;
-	pooled = sqrt((df * own * own + known_freedom * known * known) / (df + known_freedom));
-	set_interval(buckets, n, centre,
-				 log_reach(pooled, df + known_freedom, n, confidence, looks),
-				 lower, upper, half_width);
-	return true;
+	if (n < 2)
+		return;
+	for (size_t i = 0; i < n; i++)
+		centre += log(pairs[i]) / (double) n;
+	for (size_t i = 0; i < n; i++)
+		squares += pow(log(pairs[i]) - centre, 2);
+	reach = -cudal1_score_t_quantile((1 - confidence) / looks / 2, (double) n - 1)
+		* sqrt(squares / (double) (n - 1) / (double) n);
+	median = log(cudal1_score_median(pairs, n));
+	*lower = exp(fmin(centre - reach, median));
+	*upper = exp(fmax(centre + reach, median));
+	*half_width = expm1(reach);
 }
 
 double
-cudal1_score_foreseen(const double *buckets, size_t n, size_t later, double confidence, int looks)
+cudal1_score_paid(double score, double lower, bool wide)
 {
-	double		df = freedom(later, trimmed(later, CUDAL1_TRIM_FROM));
-	double		centre;
-	double		spread;
-
-	if (!log_spread(buckets, n, trimmed(n, CUDAL1_TRIM_FROM), &centre, &spread))
-		return NAN;
-	return expm1(log_reach(spread, df, later, confidence, looks));
-}
-
-double
-cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa,
-				   double confidence, int looks, bool *own)
-{
-	size_t		trim[] = {trimmed(n, 0), trimmed(naa, 0)};
-	double		df[] = {freedom(n, trim[0]), freedom(naa, trim[1])};
-	double		centre;
-	double		spread[2];
-	double		level;
-
-	*own = true;
-	if (!log_spread(buckets, n, trim[0], &centre, &spread[0]) ||
-		!log_spread(aa, naa, trim[1], &centre, &spread[1]))
-		return 0;
-	if (spread[0] == 0)
-		level = 1;
-	else if (spread[1] > 0)
-		level = cudal1_score_f_tail(pow(spread[0] / spread[1], 2), df[0], df[1]);
-	else
-		level = 0;
-	*own = !(level >= CUDAL1_OWN_WIDTH);
-	if (*own)
-		return 0;
-
-	/*
-	 * The candidate's degrees of freedom give the width of its own interval where both spread
-	 * alike. With those of the A/A pairs a candidate would gain where they are few.
-	 */
-	df[0] = freedom(n, trimmed(n, CUDAL1_TRIM_FROM));
-	return expm1(log_reach(spread[1], df[0], n, confidence, looks));
-}
-
-double
-cudal1_score_wide_from(double score, double limit, double slope, double most)
-{
-	double		size = fabs(log(score));
-
-	return fmax(fmax(limit, slope * size), fmin(most, expm1(size)));
-}
-
-double
-cudal1_score_least_end(const double *values, size_t n, double lower)
-{
-	double		least;
-
-	if (n < 4 || n > 6)
-		return lower;
-	least = values[0];
-	for (size_t i = 1; i < n; i++)
-		least = fmin(least, values[i]);
-	return fmax(lower, lower < 1 ? fmin(least, 1) : least);
-}
-
-double
-cudal1_score_nearer_end(double lower, double upper)
-{
-	return fmax(lower, fmin(upper, 1));
-}
-
-double
-cudal1_score_median_error(const double *values, size_t n)
-{
-	double		quartiles;
-
-	if (n < 4)
-		return 0;
-	quartiles = cudal1_score_percentile(values, n, 0.75) - cudal1_score_percentile(values, n, 0.25);
-
-	/*
-	 * 1.34898 standard deviations lie between the quartiles of a normal distribution, and the
-	 * standard error of its median is sqrt(pi / 2) times that of its mean.
-	 */
-	return sqrt(M_PI / 2) * quartiles / 1.3489795003921634 / sqrt((double) n);
+	if (!wide)
+		return score;
+	return lower >= 1 ? lower : fmin(score, 1);
 }

@@ -65,8 +65,8 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat)
 {
 	/*
 	 * A measurement may take two or three builds (of the reference, the candidate, and the first
-	 * call of code that compiles itself), the window, checks and audits beside it, and some runs at
-	 * their limit.
+	 * call of code that compiles itself), its checks, its budget, and the runs of two pairs at
+	 * their limit, because it has that many before its budget ends it.
 	 */
 	static const char query[] =
 		"WITH c AS MATERIALIZED (SELECT * FROM cudal1.claim($1::bigint, $2,"
@@ -75,10 +75,9 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat)
 		" SELECT c.job,"
 		" LEAST(1000000, (SELECT pg_catalog.count(*) FROM c AS m)"
 		" * pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
-		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
+		" + COALESCE((p ->> 'budget_seconds')::float8, 20)"
 		" + COALESCE((p ->> 'check_seconds')::float8, 3)"
-		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
-		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int,"
+		" + 50 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int,"
 		" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s', m.job_id, m.attempt),"
 		" ' ' ORDER BY m.n) FROM c AS m)"
 		" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)"

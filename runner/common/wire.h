@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define WIRE_MAX_RUNS		2048	/* runs in one block */
+#define WIRE_MAX_RUNS		256		/* runs in one window */
 #define WIRE_MAX_TENSORS	16		/* inputs, or outputs, of one run */
 #define WIRE_MAX_DIMS		8
 #define WIRE_POOL_STARTS	16		/* what a GPU's pool gives out begins in its first so-manieth */
@@ -58,18 +58,10 @@ typedef enum WireStatus
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
-/* everything but the code's own work; on a GPU no launch */
-#define WIRE_FLAG_IDLE			2
-/* PyTorch, or on a GPU: wait for the gate before each run, say when it is done */
-#define WIRE_FLAG_GATED			4
-/* likewise, but what a run has sent to the GPU may still be under way */
-#define WIRE_FLAG_STEPPED		8
-/* PyTorch: each run's result is copied before the next run begins */
-#define WIRE_FLAG_TAKEN			16
-/* PyTorch: a run calls no code, and returns the last result again */
-#define WIRE_FLAG_AGAIN			32
-/* on a GPU: inputs come late, so a block is not made a second time */
-#define WIRE_FLAG_ONCE			64
+/* a window: wait for the gate before each run, and say when the run is done */
+#define WIRE_FLAG_GATED			2
+/* of a window: sleep at the gate, because runs are long */
+#define WIRE_FLAG_SLEEPS		4
 /* PyTorch, of WIRE_LOAD: the reference's weights are copied to those of the same names */
 #define WIRE_FLAG_BY_NAME		128
 /*
@@ -81,13 +73,20 @@ typedef enum WireStatus
 #define WIRE_FLAG_RESTORED		1024
 /* PyTorch, of WIRE_LOAD: parameters that begin as constants are moved */
 #define WIRE_FLAG_MOVED			2048
-/* C on a CPU, of WIRE_RUN: the code stays at its place in memory */
-#define WIRE_FLAG_STAYS			4096
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1
-/* two runs of the block have returned the same memory */
-#define WIRE_VALUE_RETURNED		2
+
+/* the value of `gate` that ends a window */
+#define WIRE_GATE_END			UINT32_MAX
+#define WIRE_MAX_WALKS			256
+
+/* addresses in an executor */
+typedef struct WireStretch
+{
+	uint64_t	from;
+	uint64_t	to;				/* the byte after the last */
+} WireStretch;
 
 /* PyTorch, in the value of the answer to WIRE_DESCRIBE: each call of get_inputs gives the same */
 #define WIRE_VALUE_SAME			1
@@ -158,11 +157,13 @@ typedef struct WireControl
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
 	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
 	uint64_t	gpu_bytes[2];
-	uint32_t	gate;			/* runs that may start */
-	/* runs that have answered; gated, their part of the table included */
+	uint32_t	ready;			/* a window's process has come to its first gate */
+	uint32_t	gate;			/* runs that may start, or WIRE_GATE_END */
+	/* runs that have answered, their part of the table included */
 	uint32_t	done;
-	/* stepped: of each run's first output, within the executor's pool */
-	uint64_t	address[WIRE_MAX_RUNS];
+	uint32_t	walks;			/* entries of `walk` */
+	/* memory of the process that it reads while it waits at a gate */
+	WireStretch walk[WIRE_MAX_WALKS];
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
 	uint64_t	pool_refused;	/* times that less was left than was asked for */
 } WireControl;

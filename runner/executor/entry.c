@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/pages.h"
 #include "executor/entry.h"
+#include "executor/gate.h"
 #include "executor/guard.h"
 
 static ffi_cif cif;
@@ -122,38 +123,52 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 	return handle;
 }
 
-void
-entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs,
-		  WireControl *stepped, void (*end_run) (void))
+/* Pointers into a slot's arrays, for one call. */
+static void
+fill_arguments(const WireCall *call, uint32_t slot, char *inputs, char *outputs,
+			   void **pointers, void **arguments)
 {
+	for (uint32_t i = 0; i < call->arguments; i++)
+	{
+		const WireArgument *a = &call->argument[i];
+
+		if (a->kind == WIRE_ARGUMENT_SCALAR)
+		{
+			arguments[i] = (void *) a->scalar;
+			continue;
+		}
+		pointers[i] = a->kind == WIRE_ARGUMENT_INPUT
+			? inputs + slot * call->input_slot_bytes + a->offset
+			: outputs + slot * call->output_slot_bytes + a->offset;
+		arguments[i] = &pointers[i];
+	}
+}
+
+void
+entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t flags, char *inputs,
+		  char *outputs, void (*end_run) (void))
+{
+	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
+
+	if (gated)
+		cudal1_gate_begin(control, (flags & WIRE_FLAG_SLEEPS) != 0);
 	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
 	{
-		uint32_t	slot = slots[r];
 		void	   *pointers[WIRE_MAX_ARGUMENTS];
 		void	   *arguments[WIRE_MAX_ARGUMENTS];
 
-		for (uint32_t i = 0; i < call->arguments; i++)
-		{
-			const WireArgument *a = &call->argument[i];
-
-			if (a->kind == WIRE_ARGUMENT_SCALAR)
-			{
-				arguments[i] = (void *) a->scalar;
-				continue;
-			}
-			pointers[i] = a->kind == WIRE_ARGUMENT_INPUT
-				? inputs + slot * call->input_slot_bytes + a->offset
-				: outputs + slot * call->output_slot_bytes + a->offset;
-			arguments[i] = &pointers[i];
-		}
-		while (stepped && __atomic_load_n(&stepped->gate, __ATOMIC_ACQUIRE) <= r)
-			clock_pause();
+		if (gated && !cudal1_gate_wait(r))
+			return;
+		fill_arguments(call, control->slots[r], inputs, outputs, pointers, arguments);
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
-		if (stepped)
-			__atomic_store_n(&stepped->done, r + 1, __ATOMIC_RELEASE);
+		if (gated)
+			cudal1_gate_answer(r);
 	}
+	/* the supervisor ends a window after its last run */
+	if (gated)
+		cudal1_gate_wait(count);
 }
 
 void

@@ -26,12 +26,12 @@ extern void entry_begin(int argc, char **argv, WireControl **control, WireCall *
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 
 /*
- * The entry, once for each listed slot, with pointers into that slot's inputs and outputs;
- * `stepped`, each run when the supervisor lets it, or NULL; `end_run`, called before a run says
- * that it is done, or NULL.
+ * Calls the entry `count` times, once for each slot that control memory lists, with pointers into
+ * that slot's inputs and outputs. With WIRE_FLAG_GATED each run waits for its gate and says when it
+ * is done. end_run: called after each run, before it says so; or NULL.
  */
-extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs,
-					  char *outputs, WireControl *stepped, void (*end_run) (void));
+extern void entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t flags,
+					  char *inputs, char *outputs, void (*end_run) (void));
 
 /*
  * says hello, then loads the code of `path` and makes runs as commands ask for it, until the

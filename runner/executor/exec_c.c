@@ -16,7 +16,6 @@
 #include "common/clock.h"
 #include "executor/entry.h"
 #include "executor/guard.h"
-#include "executor/places.h"
 
 /* libraries, stacks, what the executor itself has mapped */
 #define SPARE_BYTES ((uint64_t) 1 << 30)
@@ -44,7 +43,6 @@ load(const char *path, uint32_t flags)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_TOP_PAD, 1 << 20);
-	places_reserve();
 	if (cudal1_guard_space(call->data_limit + call->slots
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
 		|| cudal1_guard_enter(call->data_limit, false) != 0)
@@ -52,7 +50,6 @@ load(const char *path, uint32_t flags)
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)
 		return WIRE_FAILED;
-	places_fill(dlsym(handle, call->entry));
 	if (cudal1_guard_seal() != 0)
 		entry_fail("guard");
 	return WIRE_OK;
@@ -61,9 +58,7 @@ load(const char *path, uint32_t flags)
 static uint32_t
 run(uint32_t count, uint32_t flags)
 {
-	if (!(flags & WIRE_FLAG_STAYS))
-		places_draw();
-	entry_run(call, control->slots, flags & WIRE_FLAG_IDLE ? 0 : count, inputs, outputs, NULL,
+	entry_run(call, control, count, flags, inputs, outputs,
 			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
 }

@@ -4,7 +4,7 @@
  *
  * As exec-c, but the slots lie in GPU memory that the supervisor allocated: it imports them by
  * descriptor and hands out device pointers. Nothing touches the GPU before the command to load. A
- * block of runs ends with one synchronisation of the whole device; whether it took place is not
+ * run of a window ends with a synchronisation of the whole device; whether it took place is not
  * asked here but seen in the outputs. The code's CUDA runtime is linked into its own library and
  * finds the context that is made here, the device's primary one.
  */
@@ -95,25 +95,11 @@ load(const char *path, uint32_t flags)
 	return WIRE_OK;
 }
 
-/* an error stays, and is found at the end of the block */
+/* An error stays, and is found when all runs are over. */
 static void
 end_run(void)
 {
 	driver.CtxSynchronize();
-}
-
-/* a launch and the wait for it, run by run */
-static void
-idle_runs(uint32_t count)
-{
-	for (uint32_t r = 0; r < count; r++)
-	{
-		while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= r)
-			clock_pause();
-		driver.MemsetD8(scratch, 0, 1);
-		end_run();
-		__atomic_store_n(&control->done, r + 1, __ATOMIC_RELEASE);
-	}
 }
 
 static uint32_t
@@ -122,18 +108,9 @@ run(uint32_t count, uint32_t flags)
 	CuResult	error;
 	const char *text;
 
-	/*
-	 * a block without runs tells what a block costs, the GPU's turning to this process included, or
-	 * not
-	 */
-	if (count == 0 && !(flags & WIRE_FLAG_IDLE))
-		driver.MemsetD8(scratch, 0, 1);
-	if (count > 0 && flags & WIRE_FLAG_IDLE)
-		idle_runs(count);
-	else
-		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs,
-				  (char *) (uintptr_t) outputs, flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED)
-				  ? control : NULL, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
+	entry_run(call, control, count, flags, (char *) (uintptr_t) inputs,
+			  (char *) (uintptr_t) outputs,
+			  flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);

@@ -45,10 +45,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
-WARMING_NS = 400000     # an audit's runs before that whose clock runs, after the first
-WARMED_BYTES = 32 << 20     # of a process's tensors, that caches may have when that run begins
-# a result that is held while the next is made; a cache has no place for a larger one
-HELD_BYTES = 16 << 20
+PAGES_BYTES = 1 << 15   # of a result, from which on it may have pages that no run has written
 BUILD_FAILED = 3
 BUILD_SHORT = 5
 PR_SET_DUMPABLE = 4
@@ -97,14 +94,11 @@ class Executor:
         self.task_source, self.code, self.built = common.read_sources(source_fd)
         self.outputs = []
         self.inputs = []
-        # where the inputs lie; what of a block's outputs was copied
+        # where the inputs lie; which results of the last run were copied
         self.given = range(0)
         self.copies = []
         # results that were found to lie in what is kept
         self.noted = set()
-        # whether results are copied run by run
-        self.takes = False
-        self.taking = results.Taking(guard, self.dtypes.values(), gpu)
         self.model = None
         # what its runs begin with, where they change it
         self.state = None
@@ -114,11 +108,6 @@ class Executor:
         self.moving = None
         # the generator, in a fork that is told to be one
         self.generator = None
-        self.steps = None
-        # strides of the first output in the table
-        self.listed = None
-        # a module that does no work and gives what the model does
-        self.nothing = None
         # whether results were views whose sign memory does not hold
         self.turned = None
 
@@ -341,62 +330,24 @@ class Executor:
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
         if count > 0 and (self.turned is None or True in self.turned):
-            # the first block tells whether looking is worth its time
+            # the first run tells whether looking is worth its time
             self.turned = self.turned or set()
             model = results.resolved(model, self.turned)
-        if self.outputs and not self.nothing and (self.gpu or flags & wire.IDLE):
-            likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
-            self.nothing = results.nothing(likes, "cuda" if self.gpu else "cpu")
-        if count > 0 and flags & wire.IDLE and self.nothing:
-            model = self.nothing
-        if flags & wire.AGAIN:
-            model = results.again(self.outputs[-1], self.taking.strides)
-        held = self.last_result() if count == 1 and not self.gpu else ()
         self.outputs.clear()
         self.copies.clear()
-        takes = flags & wire.TAKEN or (self.takes and not flags & wire.AGAIN)
-        take = self.taking.take if takes and count > 1 and not flags & wire.IDLE else None
         if flags & wire.GATED:
-            if self.gpu:
-                self.gated_runs(slots, flags, self.outputs, self.inputs, model, take)
-            else:
-                self.audited_run(slots, flags, self.outputs, self.inputs, model)
-            return 0
-        if flags & wire.STEPPED:
-            self.stepped_runs(slots, flags, self.outputs, self.inputs, model, take)
+            self.gated_runs(slots, flags, model)
         else:
-            self.runs(slots, flags, self.outputs, self.inputs, model, take)
-        del held
-        if self.returned(count, take is not None or flags & (wire.IDLE | wire.AGAIN)):
-            self.takes = True
-            if not flags & wire.ONCE:
-                # the clock runs on; from now on results are copied before the next run
-                self.outputs.clear()
-                self.copies.clear()
-                self.runs(slots, flags, self.outputs, self.inputs, model, self.taking.take)
-                self.write_table(self.outputs)
-        # what it has found once stays true of its code
-        value = wire.RETURNED if self.takes else 0
+            self.runs(slots, flags, model)
         if self.gpu:
-            if count == 0 and not flags & wire.IDLE:
-                # a block without runs tells what a block costs, the GPU's turning to this process
-                # included, or not
-                self.gpu.probe.zero_()
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
+        value = 0
         if probing:
             self.probed = True
             if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
                 value |= wire.RANDOM
         return value
-
-    def last_result(self):
-        """What a caller still has while the next result is made. Without it, the results of single
-        runs would lie in one place, in the cache, and those of code with two buffers would not.
-        """
-        kept = [*self.outputs[0], *self.copies] if len(self.outputs) == 1 else []
-        small = sum(tensor.numel() * tensor.element_size() for tensor in kept) < HELD_BYTES
-        return kept if small else ()
 
     def name_state(self, count, flags, seed):
         self.control.text(self.state.names())
@@ -413,99 +364,34 @@ class Executor:
         state = self.reference_weights(task, *common.init_arguments(task), seed)
         return results.copy_weights(state, own)
 
-    def runs(self, slots, flags, outputs, inputs, model, take):
-        if flags & wire.SEED_RUNS or take:
-            seeds, seed = None, self.seed
-            if flags & wire.SEED_RUNS:
-                seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
-            for run, slot in enumerate(slots):
-                if seeds:
-                    seed(seeds[run])
-                result = flatten(model(*inputs[slot]))
-                outputs.append(take(run, result) if take else result)
-        else:
-            for slot in slots:
-                outputs.append(flatten(model(*inputs[slot])))
-
-    def returned(self, count, known):
-        """Lists the outputs of a block. Whether two of its runs have returned the same memory."""
-        try:
-            self.write_table(self.outputs, settle=False)
-        except (RuntimeError, struct.error) as error:
-            # a tensor without memory of its own, or of too many dimensions, says so first
-            results.find_tensors(self.outputs, [])
-            # torch.compile says so itself of the static outputs of its graphs
-            if known or count < 2 or "overwritten by a subsequent run" not in str(error):
-                raise
-            return True
-        if count == 0:
-            return False
-        each = len(self.outputs[0])
-        # before it is settled: memory of the model's own comes back, too
-        if (
-            not known
-            and count > 1
-            and self.guard.cudal1_guard_find_returned(self.table, count * each, each)
-        ):
-            return True
-        self.settle_table(self.outputs, self.table)
-        return False
-
-    def stepped_runs(self, slots, flags, outputs, inputs, model, take):
-        """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not
-        have its input there before.
-        """
-        seeds, seed = None, self.seed
-        if flags & wire.SEED_RUNS:
-            seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
-        if self.steps is None:
-            memory = memoryview(self.control.memory)
-            self.steps = (
-                memory[wire.GATE_AT:wire.GATE_AT + 8].cast("I"),
-                memory[wire.ADDRESS_AT:wire.ADDRESS_AT + 8 * wire.MAX_RUNS].cast("Q"),
-            )
-        gate, address = self.steps
-        base, pool = self.gpu.base, self.gpu.bytes
+    def runs(self, slots, flags, model):
+        """Runs without a clock, before any window."""
         for run, slot in enumerate(slots):
-            while gate[0] <= run:
-                pass
-            if seeds:
-                seed(seeds[run])
-            result = flatten(model(*inputs[slot]))
-            if take:
-                result = take(run, result)
-            place = result[0].data_ptr() - base
-            if not take and not 0 <= place < pool and base + place in self.given:
-                # an input, maybe overwritten: the supervisor looks for results in the pool
-                result = (self.copy(result[0]), *result[1:])
-                place = result[0].data_ptr() - base
-            outputs.append(result)
-            address[run] = place if place > 0 else 0
-            if run == 0 and result[0].stride() != self.listed:
-                # the supervisor looks at later runs by the layout that the table has
-                self.write_table(outputs, settle=False)
-            gate[1] = run + 1
+            if flags & wire.SEED_RUNS:
+                self.seed(*self.control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
+            self.outputs.append(flatten(model(*self.inputs[slot])))
+        self.write_table(self.outputs)
 
-    def gated_runs(self, slots, flags, outputs, inputs, model, take):
-        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
-        when it says so. Code that takes this method's place can leave out what it does besides the
-        model, so that is little: later runs have the first one's entries in the table, but for
-        where their results lie.
+    def gated_runs(self, slots, flags, model):
+        """The runs of a window: each begins when the supervisor opens its gate, and has ended when
+        it says so. Its results are listed before that. Code that takes this method's place can
+        leave out what it does besides the model, so that is as little as can be: later runs have
+        the first one's entries in the table, but for where their results lie.
         """
-        control, base, pool, likes = self.control, self.gpu.base, range(self.gpu.bytes), None
+        control, inputs, wait, answer = self.control, self.inputs, gates.wait, gates.answer
+        base, pool = (self.gpu.base, range(self.gpu.bytes)) if self.gpu else (0, range(1 << 64))
         # of the whole device, without what torch.cuda.synchronize asks first
-        synchronize, shared = torch._C._cuda_synchronize, self.guard.cudal1_guard_find_shared
-        with memoryview(control.memory) as memory, memory.cast("Q") as words, \
-                memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
+        synchronize = torch._C._cuda_synchronize if self.gpu else None
+        shared, seeded = self.guard.cudal1_guard_find_shared, flags & wire.SEED_RUNS
+        likes = None
+        gates.begin(control.address(0), flags & wire.SLEEPS)
+        with memoryview(control.memory) as memory, memory.cast("Q") as words:
             for run, slot in enumerate(slots):
-                while gate[0] <= run:
-                    pass
-                if flags & wire.SEED_RUNS:
+                if not wait(run):
+                    return
+                if seeded:
                     self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
                 result = flatten(model(*inputs[slot]))
-                if take:
-                    result = take(run, result)
-                outputs.append(result)
                 n = len(result)
                 at = run * n * TENSOR.size
                 alike = likes is not None and n == len(likes)
@@ -517,11 +403,21 @@ class Executor:
                     alike = alike and like == layout_of(tensor)
                     words[place + at // 8] = address
                 if not alike or shared(self.table + at, 0, n, n) < n:
-                    self.write_table(outputs[run:], run)
-                if run == 0 and not self.copies:
+                    self.copies.clear()
+                    self.write_table([result], run)
+                elif large:
+                    self.guard.cudal1_guard_make_pages(self.table + at, n)
+                if run == 0:
                     likes = self.repeat_table(result, len(slots))
-                synchronize()
-                gate[1] = run + 1
+                    large = not self.gpu and any(
+                        tensor.numel() * tensor.element_size() >= PAGES_BYTES for tensor in result
+                    )
+                # a caller has a result while the next one is made
+                self.outputs[:] = (result,)
+                if synchronize:
+                    synchronize()
+                answer(run)
+            wait(len(slots))
 
     def repeat_table(self, result, runs):
         """The first run's entries for all runs. Of each, the place of its address, in words, and
@@ -532,72 +428,7 @@ class Executor:
         self.control.memory[at:at + runs * nbytes] = entries * runs
         return [(word_of(i), *layout_of(tensor)) for i, tensor in enumerate(result)]
 
-    def audited_run(self, slots, flags, outputs, inputs, model):
-        """A run on a CPU whose input comes when the supervisor opens a gate, after some on another
-        input, by which all code is warm. Code that takes this method's place can leave out what it
-        does besides the model while the clock runs, so that is as little as can be: the table has
-        the first run's layouts, and where the last run's results lie, or copies of those of which
-        it has copies of the first run's. Whether the layouts are the same is seen when the clock
-        has ended.
-        """
-        # by this the kernel brings the CPU time that it tells others up to date
-        control, settle, likes = self.control, time.process_time_ns, []
-        plain = False
-
-        def one(run, slot):
-            if flags & wire.SEED_RUNS:
-                self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
-            made = model(*inputs[slot])
-            result = made if plain and type(made) is tuple else flatten(made)
-            for tensor, (place, copy) in zip(result, likes):
-                words[place] = (tensor if copy is None else copy.copy_(tensor)).data_ptr()
-            settle()
-            return made, result
-
-        before, slot = slots
-        with memoryview(control.memory) as memory, memory.cast("Q") as words, \
-                memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
-            warm = settle() + WARMING_NS
-            made, result = one(0, before)
-            self.write_table([result])
-            copies = iter(self.copies)
-            for i, tensor in enumerate(result):
-                place = word_of(i)
-                likes.append((place, None if words[place] == tensor.data_ptr() else next(copies)))
-            layouts = [layout_of(tensor) for tensor in result]
-            plain = type(made) is tuple and all(type(part) is torch.Tensor for part in made)
-            del made, result, tensor
-            while settle() < warm:
-                one(0, before)
-            if not flags & wire.IDLE:
-                self.warm_held()
-                one(0, before)
-            gate[1] = 1
-            while gate[0] < 2:
-                settle()
-            made, result = one(1, slot)
-            gate[1] = 2
-            if [layout_of(tensor) for tensor in flatten(made)] != layouts:
-                raise common.Unsupported("layouts of results change from run to run")
-            outputs.append(result)
-
-    def warm_held(self):
-        """Brings the process's tensors into caches. Code could do so before its gate opens, and
-        seem faster by what the other side's run waits for memory. Twice, because what is read for
-        the first time may lie in the next cache alone. Inputs and the executor's own are left out.
-        """
-        own = [self.padding, *self.copies, *itertools.chain.from_iterable(self.taking.places)]
-        places, left = [], WARMED_BYTES
-        for address, nbytes in results.held(own).items():
-            if address not in self.given and nbytes <= left:
-                places.append((address, nbytes))
-                left -= nbytes
-        # the largest first: they turn out what came before, and runs may need little of them
-        for address, nbytes in places[::-1]:
-            for _ in range(2):
-                self.guard.cudal1_guard_touch(address, nbytes)
-
-    def write_table(self, outputs, first=0, settle=True):
+    def write_table(self, outputs, first=0):
         if not outputs:
             return
         at = wire.TABLE_AT + first * len(outputs[0]) * TENSOR.size
@@ -629,10 +460,7 @@ class Executor:
                 self.control.memory[at:at + TENSOR.size] = self.entry(tensor, max(address, 0))
                 at += TENSOR.size
         struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, n)
-        if first == 0:
-            self.listed = outputs[0][0].stride()
-        if settle:
-            self.settle_table(outputs, self.table + first * n * TENSOR.size)
+        self.copy_shared(outputs, self.table + first * n * TENSOR.size)
 
     def entry(self, tensor, address):
         """A tensor's entry in the table."""
@@ -670,7 +498,7 @@ class Executor:
                 words[output * TENSOR.size // 8::len(entry) // 8] = array.array("Q", addresses)
         return True
 
-    def settle_table(self, outputs, table):
+    def copy_shared(self, outputs, table):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
         n = len(outputs[0])
         entries = n * len(outputs)
@@ -678,8 +506,7 @@ class Executor:
         at = self.guard.cudal1_guard_find_shared(table, 0, entries, n)
         place = outputs[at // n][at % n].data_ptr() if at < entries else None
         if at < entries and (entries > n or place not in self.noted):
-            # weights may have moved, and outputs lie where they were; an audit finds this cold,
-            # when it takes longer than copying a small result
+            # weights may have moved, and outputs lie where they were
             self.noted.add(place)
             self.note_kept()
             at = self.guard.cudal1_guard_find_shared(table, at, entries, n)
@@ -716,7 +543,6 @@ class Executor:
                 bounds[-1] = max(bounds[-1], end)
             else:
                 bounds += [first, end]
-        self.taking.bounds, self.taking.given = bounds, self.given
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
@@ -931,6 +757,8 @@ if __name__ == "__main__":
     tempfile.tempdir = None
     results = load_part(sys.argv[3], "torch_results")
     gpus = load_part(sys.argv[3], "torch_gpu")
+    gates = load_part(sys.argv[3], "torch_gate")
+    gates.open_library(sys.argv[3])
     results.Unsupported = gpus.Unsupported = common.Unsupported
     results.wire = wire
     calls = load_part(sys.argv[3], "torch_arguments")

@@ -36,11 +36,8 @@
 #define DESCRIPTORS 64
 #define GPU_DESCRIPTORS 2048	/* the CUDA driver needs more */
 #define PAGE_BYTES 4096
-#define LINE_BYTES 64			/* of a cache */
 #define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
 #define MOST_PAGES 65536		/* looked at in one call */
-#define LEFT_PLACES 4			/* of a result that has been copied, that are overwritten */
-#define LEFT_BYTES 64
 
 /*
  * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
@@ -323,98 +320,6 @@ cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries, ui
 	return entries;
 }
 
-int
-cudal1_guard_find_returned(const void *table, uint64_t entries, uint64_t each)
-{
-	static struct
-	{
-		uint64_t	address;
-		uint32_t	run;
-		uint32_t	epoch;
-	}			seen[2 * WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
-	static uint32_t epoch;
-	const WireTensor *t = table;
-	uint64_t	places = 2;
-	Tensor		layout;
-
-	while (places < 2 * entries)
-		places *= 2;
-	if (places > sizeof(seen) / sizeof(seen[0]))
-		return 0;
-	epoch++;
-	for (uint64_t i = 0; i < entries; i++)
-	{
-		uint64_t	place = (t[i].address * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (places - 1);
-
-		if (!layout_of(&t[i], &layout))
-			continue;
-		while (seen[place].epoch == epoch && seen[place].address != t[i].address)
-			place = (place + 1) & (places - 1);
-		if (seen[place].epoch == epoch && seen[place].run != i / each)
-			return 1;
-		seen[place].address = t[i].address;
-		seen[place].run = (uint32_t) (i / each);
-		seen[place].epoch = epoch;
-	}
-	return 0;
-}
-
-/* xorshift64 */
-static uint64_t
-draw(void)
-{
-	static uint64_t state;
-
-	if (state == 0 && getrandom(&state, sizeof(state), 0) != sizeof(state))
-		state = 1;
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-void
-cudal1_guard_leave(void *memory, uint64_t bytes)
-{
-	for (int i = 0; i < LEFT_PLACES && bytes > 0; i++)
-	{
-		uint64_t	drawn = draw();
-		uint64_t	at = drawn % bytes;
-
-		memset((char *) memory + at, (int) (drawn >> 56) | 2,
-			   bytes - at < LEFT_BYTES ? bytes - at : LEFT_BYTES);
-	}
-}
-
-void
-cudal1_guard_leave_apart(void *memory, const uint64_t *layout, uint64_t ndim, uint64_t item)
-{
-	const uint64_t *stride = layout + ndim;
-
-	for (uint64_t d = 0; d < ndim; d++)
-		if (layout[d] == 0)
-			return;
-	for (int i = 0; i < LEFT_PLACES; i++)
-	{
-		char	   *at = memory;
-		uint64_t	last = 0;
-		int			value = (int) (draw() >> 56) | 2;
-
-		for (uint64_t d = 0; d < ndim; d++)
-		{
-			last = draw() % layout[d];
-			at += last * stride[d] * item;
-		}
-		for (uint64_t left = 0; left < LEFT_BYTES; left += item, last++)
-		{
-			memset(at, value, item);
-			if (ndim == 0 || last + 1 >= layout[ndim - 1])
-				break;
-			at += stride[ndim - 1] * item;
-		}
-	}
-}
-
 /* pages from one output's to another's, near each other */
 typedef struct Stretch
 {
@@ -507,13 +412,4 @@ cudal1_guard_make_pages(const void *table, uint64_t entries)
 	}
 	if (s.entries > 0)
 		look_at(t, &s);
-}
-
-void
-cudal1_guard_touch(const void *memory, uint64_t bytes)
-{
-	const volatile char *at = memory;
-
-	for (uint64_t i = 0; i < bytes; i += LINE_BYTES)
-		(void) at[i];
 }

@@ -62,17 +62,6 @@ extern uint64_t cudal1_guard_next(void);
 extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
 extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries,
 										 uint64_t outputs);
-/* whether two runs of the table, which has `each` entries a run, have returned the same memory */
-extern int	cudal1_guard_find_returned(const void *table, uint64_t entries, uint64_t each);
-/*
- * writes into a few places of a result that has been copied; of one with gaps between its elements,
- * of `item` bytes each: its shape and then its strides, in elements
- */
-extern void cudal1_guard_leave(void *memory, uint64_t bytes);
-extern void cudal1_guard_leave_apart(void *memory, const uint64_t *layout, uint64_t ndim,
-									 uint64_t item);
 extern void cudal1_guard_make_pages(const void *table, uint64_t entries);
-/* reads something of each line of a cache */
-extern void cudal1_guard_touch(const void *memory, uint64_t bytes);
 
 #endif							/* CUDAL1_GUARD_H */

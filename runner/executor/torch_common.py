@@ -36,11 +36,7 @@ def load_guard(libdir):
         "next": (number,),
         "keep": (None, place, number),
         "make_pages": (None, place, number),
-        "touch": (None, place, number),
         "find_shared": (number, place, *3 * [number]),
-        "find_returned": (ctypes.c_int, place, *2 * [number]),
-        "leave": (None, place, number),
-        "leave_apart": (None, *2 * [place], *2 * [number]),
     }
     for name, (result, *arguments) in functions.items():
         function = getattr(guard, f"cudal1_guard_{name}")

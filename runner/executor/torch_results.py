@@ -1,11 +1,7 @@
-"""What runs of a model return: the tensors of a result, and copies of them where they come back.
+"""What runs of a model return: the tensors of a result.
 
 A part of exec_torch.py, which sets Unsupported and wire.
 """
-import bisect
-import ctypes
-import gc
-import os
 import time
 
 import torch
@@ -15,75 +11,6 @@ from torch.nn.parameter import is_lazy
 MOMENT = 0.02
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 Unsupported, wire = RuntimeError, None
-
-
-class Taking:
-    """Copies of a block's results, run by run, in memory of the executor's own."""
-
-    def __init__(self, guard, dtypes, gpu):
-        self.guard = guard
-        self.gpu = gpu
-        # what is left in the place of a result that was copied
-        self.left = {
-            dtype: True if dtype == torch.bool else 2 + os.urandom(1)[0] % 100 for dtype in dtypes
-        }
-        self.places = []
-        # of the last results that places were made for, and as the guard takes it
-        self.strides = ()
-        self.layouts = {}
-        # what is kept: bounds of the model's own tensors, and the inputs
-        self.bounds = []
-        self.given = range(0)
-
-    def take(self, run, results):
-        """Copies a run's results before the next run, which may return the same memory. They are
-        the caller's to write to, so something else is left in their place, on a CPU in a few
-        places of it; the model's own tensors and the inputs stay as they are.
-        """
-        if run == len(self.places):
-            self.places.append(())
-        places = self.places[run]
-        if len(places) != len(results) or any(
-            place.shape != result.shape or place.dtype != result.dtype
-            for place, result in zip(places, results)
-        ):
-            # dense, in the order of the result's elements, or copies of transposed ones take longer
-            places = self.places[run] = tuple(map(torch.empty_like, results))
-            self.strides = tuple(result.stride() for result in results)
-        base = self.gpu.base if self.gpu else 0
-        for place, result in zip(places, results):
-            place.copy_(result)
-        for place, result in zip(places, results):
-            address = result.data_ptr()
-            if address in self.given or bisect.bisect_right(self.bounds, address - base) % 2:
-                continue
-            if self.gpu:
-                fill(result, self.left[result.dtype])
-            elif place.stride() == result.stride():
-                self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
-            else:
-                self.guard.cudal1_guard_leave_apart(
-                    address, self.layout(result.shape, result.stride()), result.dim(),
-                    result.element_size()
-                )
-        return places
-
-    def layout(self, shape, stride):
-        found = self.layouts.get((shape, stride))
-        if found is None:
-            found = self.layouts[shape, stride] = (
-                ctypes.c_uint64 * (2 * len(shape))
-            )(*shape, *stride)
-        return found
-
-
-def fill(result, value):
-    """What was made in inference mode is written to there alone."""
-    if result.is_inference():
-        with torch.inference_mode():
-            result.fill_(value)
-    else:
-        result.fill_(value)
 
 
 def is_same(one, other):
@@ -153,58 +80,10 @@ def resolved(model, seen):
     return run
 
 
-def again(results, strides):
-    """A module that returns these results again, in memory that it keeps, with these strides: the
-    results may be copies without the gaps that those of the module have.
-    """
-    last = [tensor.clone() for tensor in results]
-    for i, stride in enumerate(strides[:len(last)]):
-        tensor = last[i]
-        if len(stride) == tensor.dim() and 0 not in stride and tensor.stride() != stride:
-            last[i] = torch.empty_strided(
-                tensor.shape, stride, dtype=tensor.dtype, device=tensor.device
-            ).copy_(tensor)
-    return lambda *inputs: last
-
-
-def nothing(likes, device):
-    """A module that gives new tensors of these shapes and types and does no work: what any module
-    takes at least. On a CPU that is one operation, whose code may be cold.
-    """
-    class Nothing(torch.nn.Module):
-        def forward(self, *inputs):
-            if device == "cpu":
-                torch.zeros(1)
-            made = [torch.empty(shape, dtype=dtype, device=device) for shape, dtype in likes]
-            return made if len(made) > 1 else made[0]
-
-    return Nothing()
-
-
 def extent(tensor):
     """From a tensor's first element to the end of its last one, in bytes."""
     steps = zip(tensor.shape, tensor.stride())
     return (1 + sum((size - 1) * step for size, step in steps)) * tensor.element_size()
-
-
-def held(apart):
-    """Where the tensors lie that this process has beside those of `apart`, bytes by address, the
-    smallest first. The interpreter lists them, whatever holds them, and no code of a module is
-    called. What was there when the process began is not listed.
-    """
-    known, found = set(map(id, apart)), {}
-    for value in [value for value in gc.get_objects() if type(value) in PLAIN]:
-        if id(value) in known or value.layout != torch.strided or value.device.type != "cpu":
-            continue
-        try:
-            address, nbytes = value.data_ptr(), extent(value) if value.numel() > 0 else 0
-        except RuntimeError:
-            # nested ones, for instance, have no shape
-            continue
-        # memory may have been given back
-        if address:
-            found[address] = max(found.get(address, 0), nbytes)
-    return dict(sorted(found.items(), key=lambda place: place[1]))
 
 
 def find_tensors(value, found):

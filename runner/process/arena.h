@@ -22,10 +22,7 @@ typedef struct Arena
 	/* the inputs as the supervisor made them; never seen by a candidate */
 	char	   *master;
 	int			master_fd;
-	/* read-only inputs are made in place, not copied from master before each block */
-	bool		direct;
 	uint32_t	slots;
-	uint32_t	spare;			/* more slots, of the master alone */
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;
 	/* the memory that the descriptors stand for, where it lies on a GPU */

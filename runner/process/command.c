@@ -9,11 +9,13 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -27,10 +29,10 @@
 #define HELD_SECONDS	0.1		/* after a limit has passed, that the supervisor sees it late */
 
 /*
- * What the kernel accounts to a stopped executor, and how long the supervisor itself had to wait
- * for a core: an answer that lies there meanwhile is not the code's time. The executor's delay is
- * its first thread's, and also grows while other threads of it have the core. Threads gain nothing
- * by that, because reading_seconds() never goes below the CPU time of all of them.
+ * What the kernel accounts to an executor, and how long the supervisor itself had to wait for a
+ * core. The executor's delay is its first thread's, and also grows while other threads of it have
+ * the core. Threads gain nothing by that, because reading_seconds() never goes below the CPU time
+ * of all of them.
  */
 static void
 read_usage(const Executor *executor, Reading *reading)
@@ -40,8 +42,7 @@ read_usage(const Executor *executor, Reading *reading)
 	ProcTurns	turns;
 	ProcTurns	own = {0};
 
-	reading->cpu = reading->delay = 0;
-	reading->turns = 0;
+	*reading = (Reading) {0};
 	if (!executor->one_core)
 		return;
 	if (own_fd < 0)
@@ -50,8 +51,8 @@ read_usage(const Executor *executor, Reading *reading)
 		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
 		proc_turns(own_fd, &own);
-		reading->turns = turns.times;
-		reading->delay = turns.waited + own.waited;
+		reading->delay = turns.waited;
+		reading->own_delay = own.waited;
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
 	}
 }
@@ -66,16 +67,6 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	if (!executor->one_core || from->cpu == 0 || to->cpu == 0)
 		return wall;
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
-}
-
-/*
- * Whether others had the core meanwhile. A process that was stopped gets it to answer, and once
- * more to be stopped. One that is awake at both ends has it all the time.
- */
-static bool
-was_preempted(const Reading *from, const Reading *to, bool awake)
-{
-	return to->turns > from->turns + (awake ? 0 : 2);
 }
 
 static ExecutorResult
@@ -186,111 +177,85 @@ executor_look(Executor *executor)
 }
 
 /*
- * Waits without sleeping, because the core of a sleeping process goes cold. False: there is an
- * answer, an end, or no time left.
+ * Waits without sleeping, because the core of a sleeping supervisor goes cold. False: the process
+ * has sent a message or ended instead, the deadline has passed, or the measurement is cancelled.
  */
 static bool
-await_run(Executor *executor, uint32_t run, double deadline)
+await_word(const Executor *executor, const uint32_t *word, uint32_t least, double deadline)
 {
-	for (uint32_t spins = 1;; spins++)
+	for (uint32_t spins = 1; __atomic_load_n(word, __ATOMIC_ACQUIRE) < least; spins++)
 	{
-		if (__atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run)
-			return true;
 		if (spins % 1024 == 0)
 		{
 			struct pollfd p = {.fd = executor->sock,.events = POLLIN};
 
 			if (poll(&p, 1, 0) != 0 || clock_now() > deadline || executor_cancelled)
-				return __atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run;
+				return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 		}
-		clock_pause();
+		if (executor->attentive)
+			clock_pause();
+		else
+			sched_yield();
 	}
+	return true;
 }
 
-/*
- * Of a stopped process. Some are still leaving their core, and what they use there is accounted
- * when they have.
- */
-static void
-read_settled(const Executor *executor, Reading *reading)
+ExecutorResult
+executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double timeout)
 {
-	double		cpu;
+	WireControl *control = executor->control;
+	ExecutorResult result = executor_look(executor);
 
-	read_usage(executor, reading);
-	do
-	{
-		cpu = reading->cpu;
-		read_usage(executor, reading);
-	} while (reading->cpu != cpu);
-}
-
-/*
- * The candidate's clock runs while its input is brought, because code may look for it there, unless
- * it is stopped meanwhile. That of the reference, which waits for the gate, begins after it.
- */
-static ExecutorResult
-open_gate(Executor *executor, Reading *from)
-{
-	const Gate *gate = executor->gate;
-	ExecutorResult result = gate->stops ? executor_freeze(executor) : EXECUTOR_OK;
-
-	if (result != EXECUTOR_OK)
-		return result;
-	if (gate->stops || !executor->hostile)
-		gate->open(gate->context);
-	if (gate->stops)
-		read_settled(executor, from);
-	else
-		read_usage(executor, from);
-	from->wall = clock_now();
-	if (!gate->stops && executor->hostile)
-		gate->open(gate->context);
-	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
-	return gate->stops ? executor_thaw(executor) : EXECUTOR_OK;
-}
-
-/* What the executor does after its run is not the code's, so the clock ends here. */
-static ExecutorResult
-close_gate(Executor *executor, Reading *to)
-{
-	ExecutorResult result = executor_freeze(executor);
-
-	if (result != EXECUTOR_OK)
-		return result;
-	to->wall = clock_now();
-	read_settled(executor, to);
-	if (executor->gate->close)
-		executor->gate->close(executor->gate->context);
-	return executor_thaw(executor);
-}
-
-/* `times`: when the second run began, and when it was done */
-static ExecutorResult
-ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-		  double timeout, Reading *times)
-{
-	double		start = clock_now();
-	ExecutorResult result;
-	bool		both = false;
-
-	executor->control->gate = 1;
-	executor->control->done = 0;
-	result = ask(executor, op, count, flags, seed, timeout);
-	if (result == EXECUTOR_OK && await_run(executor, 0, start + timeout))
-	{
-		result = open_gate(executor, &times[0]);
-		both = result == EXECUTOR_OK && await_run(executor, 1, start + timeout);
-		if (both)
-			result = close_gate(executor, &times[1]);
-	}
+	control->ready = control->gate = control->done = 0;
+	if (result == EXECUTOR_OK)
+		result = ask(executor, WIRE_RUN, runs, flags | WIRE_FLAG_GATED, 0, timeout);
 	if (result == EXECUTOR_ENDED)
 		executor_find_end(executor);
-	if (result != EXECUTOR_OK)
+	if (result == EXECUTOR_OK)
+		await_word(executor, &control->ready, 1, executor->begun + timeout);
+	return result;
+}
+
+void
+executor_open_gate(Executor *executor, uint32_t gate)
+{
+	__atomic_store_n(&executor->control->gate, gate, __ATOMIC_RELEASE);
+	if (executor->asked.flags & WIRE_FLAG_SLEEPS)
+		syscall(SYS_futex, &executor->control->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+bool
+executor_await_run(const Executor *executor, uint32_t run)
+{
+	return await_word(executor, &executor->control->done, run + 1,
+					  executor->begun + executor->limit);
+}
+
+ExecutorResult
+executor_end_window(Executor *executor, bool all)
+{
+	ExecutorResult result;
+
+	executor_open_gate(executor, WIRE_GATE_END);
+	result = await_answer(executor, clock_now(),
+						  fmax(executor->begun + executor->limit - clock_now(), ANSWER_SECONDS));
+	if (result == EXECUTOR_ENDED)
 		return result;
-	result = await_answer(executor, start, timeout);
-	/* an answer to runs that are not both done */
-	return result == EXECUTOR_OK && !both && executor->answer.status == WIRE_OK
-		? EXECUTOR_FORGED : result;
+	result = judge(executor, result, executor_freeze(executor));
+	/* An answer to the command is no answer to runs that are not done. */
+	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
+}
+
+void
+executor_read_usage(const Executor *executor, Reading *reading, bool whole)
+{
+	double		wall = reading->wall;
+
+	if (whole)
+		read_usage(executor, reading);
+	else
+		*reading = (Reading) {0};
+	reading->wall = wall;
 }
 
 ExecutorResult
@@ -303,39 +268,22 @@ ExecutorResult
 executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 				 double timeout, double *elapsed)
 {
-	Reading		from,
-				to,
-				times[2] = {{0}};
 	ExecutorResult result;
 	ExecutorResult freeze;
+	double		began;
 
 	if (elapsed)
 		*elapsed = 0;
 	result = executor_look(executor);
 	if (result != EXECUTOR_OK)
 		return result;
-	read_usage(executor, &from);
-	from.wall = clock_now();
-	result = executor->gate ? ask_gated(executor, op, count, flags, seed, timeout, times)
-		: executor_ask(executor, op, count, flags, seed, timeout);
+	began = clock_now();
+	result = executor_ask(executor, op, count, flags, seed, timeout);
 	if (result == EXECUTOR_ENDED)
 		return result;
 	freeze = executor_freeze(executor);
-	to.wall = clock_now();
 	if (elapsed)
-	{
-		read_usage(executor, &to);
-		*elapsed = reading_seconds(executor, &from, &to);
-		if (executor->gate && times[1].wall > 0)
-		{
-			from = times[0];
-			to = times[1];
-		}
-		executor->worked = reading_seconds(executor, &from, &to);
-		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
-			executor->worked = to.cpu - from.cpu;
-		executor->preempted = was_preempted(&from, &to, executor->gate && !executor->gate->stops);
-	}
+		*elapsed = clock_now() - began;
 	return judge(executor, result, freeze);
 }
 
@@ -399,48 +347,4 @@ executor_await(Executor *const *executors, int n)
 				left--;
 			}
 	}
-}
-
-/* opens the gate run by run; whether all of them said that they were done */
-static bool
-step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run,
-														 uint32_t runs), void *context,
-	 double deadline)
-{
-	uint32_t	run = 0;
-	double		start = clock_now();
-
-	do
-	{
-		between(context, run, runs);
-		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
-	} while (await_run(executor, run, deadline) && ++run < runs);
-	executor->pace = (clock_now() - start) / runs;
-	if (run == runs)
-		between(context, run, runs);
-	return run == runs;
-}
-
-ExecutorResult
-executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
-				   void (*between) (void *context, uint32_t run, uint32_t runs), void *context,
-				   double timeout)
-{
-	double		deadline = clock_now() + timeout;
-	ExecutorResult result;
-	bool		all = false;
-
-	executor->control->gate = executor->control->done = 0;
-	result = ask(executor, WIRE_RUN, runs, flags, 0, timeout);
-	if (result == EXECUTOR_OK)
-	{
-		all = step(executor, runs, between, context, deadline);
-		message_watch(executor->sock, fmin(deadline, clock_now() + ATTENTION_SECONDS));
-		result = receive(executor, deadline);
-	}
-	else if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
-	/* an answer to the block before that to its runs */
-	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED
-		: result;
 }

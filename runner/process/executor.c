@@ -300,8 +300,6 @@ executor_end(Executor *executor)
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
 	executor_give_back(executor);
-	for (int i = 0; i < EXECUTOR_RECENT; i++)
-		free(executor->memory.recent[i]);
 	for (int i = 0; i < 6; i++)
 	{
 		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd,

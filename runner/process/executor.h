@@ -20,38 +20,6 @@
 #include "process/sandbox.h"
 #include "process/zygote.h"
 
-/* addresses in an executor; on a GPU, offsets in its pool */
-typedef struct Stretch
-{
-	uint64_t	from;
-	uint64_t	to;
-} Stretch;
-
-#define EXECUTOR_RECENT	2		/* blocks */
-
-/* pytorch: what is known of the memory of its outputs, see poison.c */
-typedef struct OutputMemory
-{
-	uint32_t	runs;			/* of the block before, whose outputs are to be overwritten */
-	uint64_t	places;			/* overwritten so far */
-	uint64_t	unwritten;		/* of these, where writing had to make the page */
-	uint64_t	fresh;			/* bytes of the last block's where no recent block's lay */
-	Stretch    *recent[EXECUTOR_RECENT];	/* where those of the last lay, in order and apart */
-	size_t		stretches[EXECUTOR_RECENT];
-} OutputMemory;
-
-/*
- * what a command does between two runs, while the second one waits for its leave to begin, and once
- * that is done, while the process is stopped. That may be NULL.
- */
-typedef struct Gate
-{
-	void		(*open) (void *context);
-	void		(*close) (void *context);
-	void	   *context;
-	bool		stops;			/* the process is stopped until its leave comes */
-} Gate;
-
 typedef struct Executor
 {
 	/* outermost process of its own sandbox; 0 if forked from a zygote */
@@ -72,23 +40,9 @@ typedef struct Executor
 	bool		hostile;		/* of the candidate's side */
 	int			side;			/* whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
-	bool		met;			/* has had a block with runs */
-	/*
-	 * CPU seconds of its last command, with a gate those of its second run; on several cores, all
-	 * seconds
-	 */
-	double		worked;
-	const Gate *gate;			/* the next command's second run waits for it; or NULL */
-	bool		preempted;			/* others had its core meanwhile */
-	/* seconds from one gate to the next, in its last block that had gates */
-	double		pace;
+	bool		met;			/* has made a run */
 	double		limit;			/* seconds that its last command might take */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
-	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
-	bool		idle;
-	bool		again;			/* its code is not called, each run returns the last result again */
-	bool		untaken;		/* results are not copied, also where they are to be */
-	bool		stays;			/* its code is not moved */
 	double		begun;			/* when it was asked */
 	/* of executor_begin(): seconds until the answer, and what came of it */
 	double		took;
@@ -108,7 +62,6 @@ typedef struct Executor
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
 	size_t		pool_bytes;
 	void		(*release) (struct GpuMemory *pool);	/* gives that back */
-	OutputMemory memory;
 } Executor;
 
 /* PyTorch on a GPU: how often its pool had less left than it asked for */
@@ -155,17 +108,22 @@ extern bool executor_lower_limit(const Executor *executor, size_t limit, size_t 
 extern ExecutorResult executor_look(Executor *executor);
 
 /*
- * Seconds between two readings, without those in which the executor, or the supervisor, was ready
- * to run but other processes had its core; never less than the CPU time that the executor used.
+ * A reading of the clock. `cpu` and `delay` are the executor's, `own_delay` is the supervisor's:
+ * seconds that the process was ready to run while others had its core. They are 0 where they were
+ * not read, and on several cores.
  */
 typedef struct Reading
 {
 	double		wall;
 	double		cpu;
 	double		delay;
-	uint64_t	turns;			/* times that its first thread got a core */
+	double		own_delay;
 } Reading;
 
+/*
+ * Seconds between two readings without the executor's delay, but never less than the CPU time that
+ * it used.
+ */
 extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);
 
 /*
@@ -192,13 +150,31 @@ extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t cou
 								   uint64_t seed, double timeout);
 
 /*
- * likewise for runs that start one by one, as `flags` say; `between` is called before each, and
- * after the last
+ * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
+ * waits until it spins at its first gate. executor_open_gate() opens the gate of the first `gate`
+ * runs, executor_await_run() waits for an answer: false where it did not come before `timeout` was
+ * over. executor_end_window() ends the window, takes the command's answer, and leaves the process
+ * stopped; `all`: every run has answered.
  */
-extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
-										 void (*between) (void *context, uint32_t run,
-														  uint32_t runs), void *context,
-										 double timeout);
+extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags,
+											double timeout);
+extern void executor_open_gate(Executor *executor, uint32_t gate);
+extern bool executor_await_run(const Executor *executor, uint32_t run);
+extern ExecutorResult executor_end_window(Executor *executor, bool all);
+
+/*
+ * what the kernel has accounted to the executor and the supervisor, where `whole`, else zeros; the
+ * wall time of the reading stays
+ */
+extern void executor_read_usage(const Executor *executor, Reading *reading, bool whole);
+
+/*
+ * walk.c: lists in control memory what the stopped process has written since it was started, as far
+ * as that is WALK_BYTES
+ */
+#define WALK_BYTES	((uint64_t) 64 << 20)
+extern void executor_list_walk(Executor *executor);
+
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
@@ -206,11 +182,13 @@ extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor 
 										   const Tensor *layout, void *out);
 
 /*
- * Where in an output that is not empty `lot` falls: elements that follow each other, up to `most`
- * bytes of them; false: no view
+ * How far an element of a view lies from its first, in elements; nonsense where the strides are.
+ * And the bytes at these addresses of the executor's memory; false: some can't be read
  */
-extern bool executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot,
-								size_t most, struct iovec *found);
+extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout,
+								  uint64_t element);
+extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
+								 size_t size, uint64_t *value);
 
 /* `from`, one piece after the other, into all of these places in one call */
 extern bool executor_write_places(Executor *executor, const struct iovec *places, size_t n,

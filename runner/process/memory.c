@@ -89,26 +89,21 @@ is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t 
 	return tensor_span(layout, tensor->stride, span);
 }
 
-bool
-executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most,
-					struct iovec *found)
+uint64_t
+executor_place_of(const WireTensor *tensor, const Tensor *layout, uint64_t element)
 {
-	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		piece;
-	size_t		elements;
-	uint64_t	span;
-	size_t		at;
+	return place_of(tensor, layout, element);
+}
 
-	if (!is_view(tensor, layout, &piece, &span))
-		return false;
-	elements = piece < most / size ? piece : most / size;
-	at = lot % layout->elements;
-	/* one that would end beyond its piece begins earlier */
-	if (at % piece > piece - elements)
-		at -= at % piece - (piece - elements);
-	found->iov_base = (void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size);
-	found->iov_len = elements * size;
-	return true;
+bool
+executor_read_places(const Executor *executor, const uint64_t *address, int n, size_t size,
+					 uint64_t *value)
+{
+	bool		good = true;
+
+	for (int i = 0; i < n; i++)
+		good = read_memory(executor->pid, address[i], &value[i], size) && good;
+	return good;
 }
 
 bool

@@ -12,47 +12,50 @@
 
 typedef struct Backend
 {
-	/*
-	 * memory for the inputs and outputs of blocks; `spare`: on a GPU, more inputs of the master's
-	 */
-	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
+	/* memory for the inputs and outputs of so many runs */
+	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots);
 	/* fresh inputs for `n` of the slots */
 	bool		(*generate) (Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 	/* a process that runs the code of one side in the memory of `side`, its code not loaded yet */
 	ExecutorResult (*start) (Measure *m, Executor *executor, Side code, Side side, int seat,
 							 const Arena *arena);
-	/*
-	 * before a block of these slots: inputs to where they are found, noise to where outputs will be
-	 */
+	/* where processes load side by side: the input of the first run of one; else NULL */
+	bool		(*first_input) (Measure *m, const Arena *arena, Side side, uint32_t slot);
+
+	/* for a single run, without a clock: inputs to where they are found, noise to its outputs */
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots,
 						  uint32_t n);
+	bool		(*run) (Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
+						double *elapsed);
+	/* noise to where a run's input and output are, before another candidate can look there */
+	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
+
 	/*
-	 * a slot's input to where a side finds it, while no clock runs; NULL where first runs take no
-	 * time to speak of
+	 * For windows. load: the inputs of slots 0 .. n - 1 to where bring() takes them from, once a
+	 * round; NULL: they are there. prepare: noise to the outputs of these slots, and to their
+	 * inputs where both sides share them, before a window. bring: a run's input to where the
+	 * process finds it, while no clock runs. Run number k has slot number k.
 	 */
+	bool		(*load) (Measure *m, Arena *arena, uint32_t n);
+	bool		(*prepare) (Measure *m, const Arena *arena, Side side, uint32_t n);
 	bool		(*bring) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 	/*
-	 * to where a run's input and output are: noise, where both sides map the same memory; on a GPU
-	 * something else than what the last candidate has left
+	 * An element of an output of a run of the window under way: where it lies, 0 if the process
+	 * says nonsense; up to LOOKS of them read, or noise written to them. poke is NULL where each
+	 * run has a place for its outputs that no other run has.
 	 */
-	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
-	/*
-	 * likewise, noise to all of a slot that its code may have written to; `staged`: but for the
-	 * arrays, which staging overwrites
-	 */
-	void		(*blank) (Measure *m, const Arena *arena, uint32_t slot, bool staged);
-	/* runs on staged slots, none or more; seconds of them all */
-	bool		(*block) (Measure *m, Executor *executor, Side side, const uint32_t *slots,
-						  uint32_t n, double timeout, double *elapsed);
-	/* the outputs of a run of the last block, gathered */
+	uint64_t	(*element) (Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+							int output, uint64_t element);
+	bool		(*peek) (Measure *m, Executor *executor, const uint64_t *address, int n,
+						 size_t size, uint64_t *value);
+	bool		(*poke) (Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
+						 size_t size);
+	/* whether the device has come to rest; NULL where work ends when its process is stopped */
+	bool		(*rests) (Measure *m, bool *rests);
+
+	/* the outputs of a run, gathered */
 	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
-	/*
-	 * outputs_apart: random bytes into these places of a block's outputs; NULL: by writing into the
-	 * process
-	 */
-	bool		(*overwrite) (Measure *m, Executor *executor, Side side, const struct iovec *places,
-							  size_t n);
 	/* memory for outputs that were read, and whether one of them is right there */
 	void	   *(*alloc) (Measure *m, size_t bytes);
 	void		(*free) (Measure *m, void *memory);
@@ -72,51 +75,20 @@ typedef struct Backend
 						   const Change *change);
 	/* bytes of the supervisor's to memory that alloc gave */
 	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
+	/* an element of the scales of a tolerance, which lie in such memory */
+	double		(*scale_at) (Measure *m, const float *scales, uint64_t element);
 	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
 	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);
 
-	/* of a slot, in all memory together: the master, and what executors of either side map */
-	int			input_copies;
-	int			output_copies;
-	bool		outputs_apart;	/* executors keep a block's outputs in memory of their own */
-	/* bytes for arenas, and for the outputs of a block where they are apart; 0: no limit */
+	/* bytes for arenas */
 	size_t		(*arena_bytes) (const Measure *m);
-	size_t		(*block_outputs) (const Measure *m);
-
 	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
-	double		fill_rate;		/* bytes that are filled in a second, about */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
-	double		cold_block;		/* seconds that a block takes more where caches are cold, about */
-	double		cold_seconds;	/* that a run by itself takes more, where code is cold */
-	double		least_single;	/* seconds that a block of a single run counts for at least */
-	int			alone_blocks;	/* for the reference's time alone */
-	int			alone_again;	/* times as many at most, when the candidate has ended */
-	double		wall_factor;	/* wall time of a half, in its clock time */
-	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
-	/* of a pair, each with fresh processes of both sides */
-	int			halves;
-	/*
-	 * runs can be made to begin one by one, with inputs that come late: traps, and audits of a
-	 * few runs
-	 */
-	bool		steps;
-
-	/* where work goes on while a process is stopped; NULL elsewhere */
-	/* before a pair's processes exist: which of them gets which memory, by lot */
+	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */
 	bool		(*begin_pair) (Measure *m, Arena *arena);
-	/*
-	 * before the rounds of a half, and after them: clocks and neighbours; true if the half should
-	 * be measured again
-	 */
-	void		(*begin_half) (Measure *m);
-	bool		(*disturbed) (Measure *m, Executor *const *executors, int n);
-	/*
-	 * which of these slots, run by all sides next, are sampled within their windows, or that none
-	 * are any more; whether the samples of the candidate whose arena this is agree
-	 */
-	void		(*draw) (Measure *m, const uint32_t *slots, uint32_t n);
-	bool		(*check_samples) (Measure *m, const Arena *arena);
+	/* how many of `n` candidates a pair has memory for; NULL: all */
+	int			(*room) (Measure *m, int n);
 } Backend;
 
 extern const Backend backend_c;

@@ -62,7 +62,7 @@ bool
 measure_load_beside(Measure *m, const Beside *beside)
 {
 	return each(m, beside, begin_launch, SPENT_LOAD)
-		&& (!m->backend->bring || each(m, beside, begin_first, SPENT_FIRST))
+		&& (!m->backend->first_input || each(m, beside, begin_first, SPENT_FIRST))
 		&& each(m, beside, end_launch, SPENDINGS);
 }
 

@@ -26,7 +26,7 @@ init(Member *member, const char *source)
 	member->code.source = source;
 	member->code.source_fd = -1;
 	r->evidence = json_object();
-	r->score = r->lower = r->upper = r->half_width = r->variance = r->audit_bound = NAN;
+	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
 	r->reference_seconds = r->candidate_seconds = NAN;
 }
 

@@ -16,7 +16,6 @@ static const Profile default_profile = {
 #define NUMBER(name, low, high, nullable, standard) .name = standard,
 #include "supervisor/profile_numbers.h"
 	.looks = {PROFILE_LOOKS},.nlooks = sizeof((int[]) {PROFILE_LOOKS}) / sizeof(int),
-	.bucket_estimator = CUDAL1_ESTIMATE_MEDIAN,
 };
 
 static bool
@@ -79,10 +78,9 @@ job_profile_stranger(const json_t *profile)
 #define NUMBER(name, low, high, nullable, standard) #name,
 #include "supervisor/profile_numbers.h"
 		/* parse_profile() reads these */
-		"looks", "bucket_estimator", "score_estimator", "cold_cache",
+		"looks", "estimator",
 		/* a server does */
-		"name", "shipped", "purpose", "attempts", "heat", "verify_above", "verify_best_factor",
-		"verify_floor", "verify_agreement", "verify_wait", "agents_may_verify",
+		"name", "shipped", "purpose", "attempts", "group_most", "verify_above",
 	};
 	const char *name;
 	json_t	   *value;
@@ -114,8 +112,7 @@ static bool
 parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 {
 	const json_t *looks = json_object_get(o, "looks");
-	int			bucket_estimator = p->bucket_estimator == CUDAL1_ESTIMATE_MEAN;
-	int			score_estimator = p->mean_of_ratios;
+	int			estimator = p->mean;
 
 	if (!json_is_object(o))
 		return wrong(error, size, "\"profile\" must be an object");
@@ -132,14 +129,10 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 				return wrong(error, size, "profile: \"looks\" must ascend, from 2 to 1000");
 		}
 	}
-	if (!choice(o, "bucket_estimator", "median", "mean", &bucket_estimator, error, size)
-		|| !choice(o, "score_estimator", "median_of_buckets", "mean_of_ratios", &score_estimator,
-				   error, size)
+	if (!choice(o, "estimator", "median", "mean", &estimator, error, size)
 		|| !parse_numbers(p, o, error, size))
 		return false;
-	p->bucket_estimator = bucket_estimator ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
-	p->mean_of_ratios = score_estimator != 0;
-	p->cold_cache = json_is_true(json_object_get(o, "cold_cache"));
+	p->mean = estimator != 0;
 	return true;
 }
 
@@ -312,8 +305,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	json_error_t at;
 	const json_t *task,
 			   *device,
-			   *signature,
-			   *spread;
+			   *signature;
 	static const char *const languages[] = {"c", "cuda", "pytorch"};
 	int			language;
 
@@ -347,12 +339,6 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	if (json_object_get(job->root, "profile")
 		&& !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
 		return false;
-	if (json_is_number(json_object_get(job->root, "budget_seconds")))
-		job->budget_seconds = fmax(0,
-								   json_number_value(json_object_get(job->root, "budget_seconds")));
-	spread = json_object_get(job->root, "spread");
-	job->spread = fmax(0, json_number_value(json_object_get(spread, "deviation")));
-	job->spread_freedom = fmax(0, json_number_value(json_object_get(spread, "freedom")));
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	return true;
 }

@@ -29,37 +29,20 @@ typedef struct Profile
 	int			pairs;
 	int			looks[8];
 	int			nlooks;
-	int			futility_pairs; /* 0: never */
 	double		bucket_seconds;
-	double		block_seconds;
 	double		window_seconds;
-	Cudal1Estimator bucket_estimator;
-	bool		mean_of_ratios;
+	bool		mean;			/* the estimator */
 	double		precision_goal;
-	double		precision_slope;
 	double		confidence;
 	double		half_width_limit;	/* 0: no interval is wide */
-	double		half_width_most;	/* 0: that alone counts */
 	double		variance_limit; /* 0: not judged */
-	int			first_checks;
-	int			min_checks;
-	int			max_checks;
+	int			checks;
 	double		check_seconds;
-	int			audits;
-	double		audit_seconds;
-	double		audit_sigma;
-	double		audit_margin;
 	double		run_limit_factor;
-	double		run_limit_min;
 	double		run_limit_max;
 	double		build_seconds;
 	int			memory_mb;
-	int			arena_mb;
-	double		disturbed_factor;
-	int			disturbed_attempts;
-	double		budget_factor;	/* 0: no budget */
-	double		budget_min;
-	bool		cold_cache;
+	double		budget_seconds;
 } Profile;
 
 /* ways in which an input, or a model, is made another one; see probes.c */
@@ -122,10 +105,6 @@ typedef struct Job
 	Profile		profile;
 	unsigned	no_probes;		/* kinds that the task rules out, as bits */
 	int			cores;
-	double		budget_seconds; /* of the device, from the first check on; 0: not given */
-	/* how pairs of the task spread on this device: a standard deviation of their logarithms */
-	double		spread;
-	double		spread_freedom; /* degrees of freedom that it is known with; 0: not given */
 	const char *device_key;
 } Job;
 

@@ -4,7 +4,7 @@
  *
  * The phases: build both sides without holding the device; take the device; run the reference
  * against itself in two processes, and the candidate on the same inputs, compared (checks/); time
- * fresh pairs (timing/rounds.c). The supervisor alone knows the seeds, the expected outputs and the
+ * fresh pairs (time/score.c). The supervisor alone knows the seeds, the expected outputs and the
  * time.
  */
 #define _GNU_SOURCE
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/checks/checks.h"
@@ -23,8 +24,8 @@
 #include "supervisor/checks/layout.h"
 #include "supervisor/checks/signal.h"
 #include "supervisor/measure.h"
-#include "supervisor/timing/rounds.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/outcome.h"
+#include "supervisor/time/time.h"
 
 #define BUILD_APART_CORES	4
 
@@ -108,11 +109,9 @@ measure_run(Measure *m)
 		{
 			device_environment(m);
 			measure_phase(m, "checking", true);
-			m->running = SPENT_CHECK;
 			heat_begin_checks(m);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
-				rounds_run(m);
-			m->running = SPENT_CHECK;
+				time_members(m);
 			diagnose(m);
 		}
 	}

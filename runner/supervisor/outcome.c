@@ -67,9 +67,6 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 	if (m->shares && outcome != OUTCOME_CANCELLED
 		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
 		return measure_dissolve(m, text);
-	/* nothing that goes wrong between two references is a candidate's doing */
-	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
-		outcome = OUTCOME_UNVERIFIED;
 	m->result->outcome = outcome;
 	if (format)
 		text_clean(m->result->detail, sizeof(m->result->detail), text, strlen(text));
@@ -79,7 +76,7 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 void
 measure_cause(Measure *m, Side side, const char *cause)
 {
-	if (side == SIDE_CANDIDATE && !m->aa && m->result->outcome == OUTCOME_NONE
+	if (side == SIDE_CANDIDATE && m->result->outcome == OUTCOME_NONE
 		&& !json_object_get(m->result->evidence, "cause"))
 		json_object_set_new(m->result->evidence, "cause", json_string(cause));
 }
@@ -223,7 +220,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 {
 	char		log[900] = "";
 	struct stat st = {.st_size = 0};
-	const char *who = name_of_side(m->aa ? SIDE_REFERENCE : side);
+	const char *who = name_of_side(side);
 	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
 	const char *cause;
 

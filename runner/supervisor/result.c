@@ -9,6 +9,8 @@
 #include "supervisor/cli.h"
 #include "supervisor/result.h"
 
+#define PROTOCOL	2			/* the clock is the gated run */
+
 static const char *const outcome_names[] = {
 	"lost", "successful", "unstable", "compile_error", "launch_failure", "timeout", "crash",
 	"wrong_output", "cheat", "unverified", "lost", "cancelled",
@@ -27,8 +29,8 @@ static json_t *
 spendings(const Result *r)
 {
 	static const char *const names[SPENDINGS] = {
-		"build", "start", "memory", "load", "first", "inputs", "stage", "check", "warm", "block",
-		"audit", "trap", "settle", "compare", "poison", "end"
+		"build", "start", "memory", "load", "first", "inputs", "stage", "check", "window", "stop",
+		"compare", "end"
 	};
 	json_t	   *o = json_object();
 
@@ -77,8 +79,7 @@ result_print(const Measure *m, Member *member)
 	put_number(o, "candidate_seconds", r->candidate_seconds);
 	json_object_set_new(o, "checks", json_integer(r->checks));
 	put_number(o, "max_error", r->max_error);
-	json_object_set_new(o, "audits", json_integer(r->audits));
-	put_number(o, "audit_bound", r->audit_bound);
+	json_object_set_new(o, "protocol", json_integer(PROTOCOL));
 	put_number(o, "build_seconds", r->build_seconds);
 	put_number(o, "device_seconds", r->device_seconds);
 	put_number(o, "startup_seconds", r->startup_seconds);

@@ -14,9 +14,9 @@
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
+#define RUN_LIMIT_LEAST	1.0		/* seconds */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
 
 static uint32_t
@@ -136,7 +136,7 @@ bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
-	Side		code = m->aa ? SIDE_REFERENCE : side;
+	Side		code = side;
 	double		started = clock_now();
 	bool		good = start_code(m, executor, code, side, seat, arena, false)
 		&& load_code(m, executor, code, arena, weight_seed);
@@ -204,7 +204,7 @@ bool
 measure_begin_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 					 uint64_t weight_seed)
 {
-	Side		code = m->aa ? SIDE_REFERENCE : side;
+	Side		code = side;
 	double		started = clock_now();
 	bool		good = start_code(m, executor, code, side, seat, arena, true);
 
@@ -258,21 +258,12 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 uint32_t
-measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
+measure_run_flags(const Measure *m, const Executor *executor)
 {
 	uint32_t	flags = m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 
-	flags |= executor->gate ? WIRE_FLAG_GATED : 0;
-	flags |= executor->stays || (m->moves_apart && n > 0) ? WIRE_FLAG_STAYS : 0;
-	if (executor->idle)
-		return flags | WIRE_FLAG_IDLE;
-	if (executor->again)
-		flags |= WIRE_FLAG_AGAIN;
 	if (executor->hostile)
 		flags |= m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
-	/* what a single run returns stays until it has been read */
-	if (m->member->taken && n > 1 && !executor->untaken)
-		flags |= WIRE_FLAG_TAKEN;
 	return flags;
 }
 
@@ -302,50 +293,14 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t
 
 	/* a pair may have the memory that one which is ending still writes to */
 	measure_reap(m);
-	if (!end_beside(m, executor) || !m->backend->bring(m, arena, executor_side(executor), slot))
+	if (!end_beside(m, executor)
+		|| !m->backend->first_input(m, arena, executor_side(executor), slot))
 		return false;
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	executor->memory.runs = 1;
 	limit = limit_beside(m, executor, fmax(timeout, first_limit(m, executor)));
-	result = executor_begin(executor, WIRE_RUN, 1,
-							measure_block_flags(m, executor, 1) | WIRE_FLAG_ONCE, 0, limit);
+	result = executor_begin(executor, WIRE_RUN, 1, measure_run_flags(m, executor), 0, limit);
 	return measure_failed(m, code_of(executor), executor, result, "in its first run");
-}
-
-static bool
-block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds,
-	  uint32_t n, double timeout, double *elapsed)
-{
-	if (!measure_poison(m, executor, side))
-		return false;
-	/*
-	 * What returns again and again for its time alone is no result, nor is that of the run before
-	 * one behind a gate.
-	 */
-	executor->memory.runs = executor->again || (executor->idle && !m->gpu) ? 0
-		: executor->gate ? 1 : n;
-	memcpy(executor->control->slots, slots, n * sizeof(*slots));
-	if (m->seeds_runs)
-		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
-	return m->backend->block(m, executor, side, slots, n, timeout, elapsed);
-}
-
-void
-measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
-{
-	double		started = clock_now();
-	bool	   *staged;
-
-	if (!m->backend->blank)
-		return;
-	staged = calloc(arena->slots, sizeof(*staged));
-	for (uint32_t i = 0; staged && i < n; i++)
-		staged[slots[i]] = true;
-	for (uint32_t i = 0; i < arena->slots; i++)
-		m->backend->blank(m, arena, i, staged && staged[i]);
-	free(staged);
-	measure_spent(m, SPENT_STAGE, started);
 }
 
 void
@@ -358,14 +313,14 @@ measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 }
 
 /*
- * An executor's first block loads libraries and kernels: what it takes longer than its runs is part
- * of the start.
+ * An executor's first run loads libraries and kernels: what it takes longer than a run is part of
+ * the start.
  */
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
-			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
+			   double timeout, double *elapsed)
 {
-	bool		first = !executor->met && n > 0;
+	bool		first = !executor->met;
 	double		started;
 	bool		good;
 
@@ -374,24 +329,21 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	started = clock_now();
 	if (first && m->job->language == LANGUAGE_PYTORCH && m->trial_ends == 0)
 		timeout = fmax(timeout, first_limit(m, executor));
-	good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
+	executor->control->slots[0] = slot;
+	executor->control->seeds[0] = seed;
+	good = m->backend->run(m, executor, side, slot, timeout, elapsed);
 	if (first)
 	{
 		Code	   *code = m->code[code_of(executor)];
 
 		code->first_seconds += *elapsed;
 		code->first_alone = fmax(code->first_alone, *elapsed);
-	}
-	m->result->spent[SPENT_SETTLE] -= *elapsed;
-	measure_spent(m, SPENT_SETTLE, started);
-	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)
-		m->member->taken = true;
-	m->result->spent[executor->met ? m->running : SPENT_FIRST] += *elapsed;
-	if (first)
-	{
 		executor->met = true;
-		m->result->startup_seconds += fmax(*elapsed - n * m->time[side], 0);
+		m->result->startup_seconds += fmax(*elapsed - m->time[side], 0);
 	}
+	m->result->spent[first ? SPENT_FIRST : SPENT_CHECK] += *elapsed;
+	m->result->spent[SPENT_STOP] -= *elapsed;
+	measure_spent(m, SPENT_STOP, started);
 	return good;
 }
 
@@ -400,12 +352,12 @@ measure_run_limit(const Measure *m)
 {
 	const Profile *p = &m->job->profile;
 
-	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], p->run_limit_min),
+	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
 				p->run_limit_max);
 }
 
 bool
-measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+measure_arena(Measure *m, Arena *arena, uint32_t slots)
 {
-	return m->backend->make_arena(m, arena, slots, spare);
+	return m->backend->make_arena(m, arena, slots);
 }

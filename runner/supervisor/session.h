@@ -27,29 +27,22 @@ extern void measure_await_launches(Measure *m, Executor *const *executors, int n
 								   Spending spending);
 extern bool measure_end_launch(Measure *m, Executor *executor);
 
-/*
- * an arena for blocks of both sides; `spare`: on a GPU, more slots of the master. False after
- * conclude()
- */
-extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
+/* an arena of so many slots for all sides; false after conclude() */
+extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
 
-/* makes inputs, stages them, runs a block on what is staged; false after conclude() */
+/* makes inputs, stages them; false after conclude() */
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n);
 
-/*
- * on a CPU, noise wherever code may have left something for the next, but for what staging these
- * slots overwrites
- */
-extern void measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n);
-
-/* on a CPU, noise in the place of a run's input and output, which both sides can read */
+/* noise in the place of a run's input and output, where a later process could read them */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 
-/* what an executor is told of the next block, of `n` runs */
-extern uint32_t measure_block_flags(const Measure *m, const Executor *executor, uint32_t n);
-extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
-						  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed);
+/* what an executor is told of a run that no window has */
+extern uint32_t measure_run_flags(const Measure *m, const Executor *executor);
+
+/* one run on a staged slot; `elapsed`: its seconds with those of the command around it */
+extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
+						   double timeout, double *elapsed);
 
 /* seconds that a run of the candidate may take */
 extern double measure_run_limit(const Measure *m);

@@ -79,9 +79,7 @@ typedef struct Code
 	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
 	size_t		gpu_bytes;
 	size_t		pool_used;		/* bytes of the pool, in its checks */
-	uint32_t	pool_runs;		/* whose outputs are among these */
 	uint64_t	pool_refused;	/* times that even the pools of checks were too small */
-	uint32_t	estimated;		/* runs of the blocks that told its time */
 } Code;
 
 typedef struct Options
@@ -113,15 +111,10 @@ typedef enum Spending
 	SPENT_FIRST,
 	SPENT_INPUTS,				/* making them */
 	SPENT_STAGE,
-	/* the clock running, first blocks apart, by what blocks are for */
-	SPENT_CHECK,				/* checks before the rounds, and comparisons after them */
-	SPENT_WARM,					/* settling, and what blocks cost without their runs */
-	SPENT_BLOCK,				/* rounds */
-	SPENT_AUDIT,
-	SPENT_TRAP,
-	SPENT_SETTLE,				/* stopping an executor, reading samples again */
+	SPENT_CHECK,				/* runs before any window */
+	SPENT_WINDOW,
+	SPENT_STOP,					/* stopping an executor */
 	SPENT_COMPARE,				/* reading and comparing outputs */
-	SPENT_POISON,				/* overwriting them */
 	SPENT_END,
 	SPENDINGS
 } Spending;
@@ -146,8 +139,6 @@ typedef struct Result
 	int			checks;
 	double		max_error;
 	double		wrong_error;	/* the largest of the output that was wrong, in tolerances */
-	int			audits;
-	double		audit_bound;
 	double		build_seconds;
 	double		device_seconds;
 	/*
@@ -175,8 +166,6 @@ typedef struct Member
 	int			apart;
 	bool		waits;			/* what is done for all now is not done for it */
 	bool		by_itself;		/* its pairs share their reference with no other member */
-	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
-	bool		taken;
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
 	bool		alike;			/* likewise: all that it drew are the reference's */
@@ -207,9 +196,7 @@ typedef struct Measure
 	char		dissolved_by[256];
 	int			sets_dissolved;
 	int			pools_short;	/* of these, for want of room in the reference's pool */
-	int			pairs;			/* that were made, of any members */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
-	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;
 	json_t	   *environment;
 	double		started;
@@ -235,7 +222,6 @@ typedef struct Measure
 	/* on a GPU: executors that were killed and may not be gone yet */
 	Executor   *dying[EXECUTORS_AWAITED];
 	int			ndying;
-	bool		aa;				/* the reference runs on both sides */
 	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	char		allocator[PATH_MAX];
 
@@ -253,8 +239,6 @@ typedef struct Measure
 	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output, as signal.c learns it */
 	/* how far outputs of the reference move by rounding errors, in tolerances; 0: within one */
 	double		moves;
-	double		repeated;		/* share of the outputs that is the same in every run */
-	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
 	bool		sound;			/* the reference passed its checks */
 	/* pytorch: the reference is a function only where its state is restored before each run */
 	bool		restores;
@@ -265,15 +249,14 @@ typedef struct Measure
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
-	/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
-	bool		spare_core;
-	bool		moves_apart;	/* C on a CPU: code is moved between rounds, not by its blocks */
+	bool		spare_core;		/* the supervisor has a core to spin on */
 
 	/* estimates, in seconds a run */
 	double		generate_time;
 	double		start_time;		/* of a reference's process: its start, its first block, its end */
-	double		check_time;
-	Spending	running;		/* what blocks are for now */
+	double		check_time;		/* seconds that comparing the outputs of a run takes */
+	double		bring_seconds;	/* that bringing an input takes */
+	int			compared_runs;	/* of a window */
 	/* seconds, for loads and first runs of candidates that are checked side by side; 0: none are */
 	double		patience;
 	double		last_progress;
@@ -281,12 +264,6 @@ typedef struct Measure
 	uint32_t	trial;
 	double		trial_ends;
 } Measure;
-
-/*
- * seconds: runs this long need no warming, tell their time at once, and are not repeated without
- * need
- */
-#define MEASURE_SLOW	0.2
 
 #define NOISE_BYTES ((size_t) 1 << 20)
 

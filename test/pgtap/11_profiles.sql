@@ -1,23 +1,23 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(59);
+SELECT plan(61);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick', 'train'],
 	'six profiles are shipped');
 SELECT is(p.value, e.value, format('%s: %s is %s', e.profile, e.key, e.value))
 FROM (VALUES
-	('default', 'pairs', '7'), ('default', 'looks', '[7, 14, 21]'), ('default', 'precision_goal', '0.005'),
-	('default', 'variance_limit', 'null'), ('default', 'budget_factor', '8'), ('default', 'budget_min', '120'),
-	('quick', 'bucket_seconds', '0.1'), ('quick', 'looks', '[7]'), ('quick', 'verify_above', '3'),
-	('train', 'pairs', '2'), ('train', 'looks', '[2, 3, 4]'), ('train', 'precision_goal', '0.02'), ('train', 'verify_above', '3'),
-	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'half_width_limit', 'null'), ('paper', 'budget_factor', 'null'),
-	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'audits', '0'), ('paper', 'verify_above', '3'),
-	('paper_eval', 'window_seconds', '1200'), ('paper_eval', 'score_estimator', '"mean_of_ratios"'), ('paper_eval', 'verify_above', 'null'))
+	('default', 'pairs', '5'), ('default', 'looks', '[5, 9, 15]'), ('default', 'precision_goal', '0.005'), ('default', 'group_most', '1'),
+	('default', 'variance_limit', 'null'), ('default', 'budget_seconds', '20'), ('default', 'estimator', '"median"'),
+	('quick', 'bucket_seconds', '0.05'), ('quick', 'looks', '[3, 5, 7]'), ('quick', 'verify_above', '3'),
+	('train', 'pairs', '2'), ('train', 'looks', '[2, 3, 4]'), ('train', 'precision_goal', '0.02'), ('train', 'verify_above', '3'), ('train', 'group_most', '16'),
+	('paper', 'looks', '[7]'), ('paper', 'precision_goal', '0'), ('paper', 'variance_limit', '0.005'), ('paper', 'estimator', '"mean"'), ('paper', 'half_width_limit', 'null'),
+	('paper', 'verify_above', '3'), ('paper_eval', 'looks', '[7]'), ('paper_eval', 'precision_goal', '0'), ('paper_eval', 'estimator', '"mean"'), ('paper_eval', 'verify_above', 'null'))
 	AS e (profile, key, value)
 	LEFT JOIN LATERAL (SELECT j.value::text FROM cudal1.profile AS x, jsonb_each(to_jsonb(x)) AS j WHERE x.name = e.profile AND j.key = e.key) AS p ON true;
 
-SELECT ok(t.disturbed_factor * t.precision_goal <= d.disturbed_factor * d.precision_goal AND t.min_checks = d.min_checks AND t.audit_sigma = d.audit_sigma
-	AND t.audit_margin = d.audit_margin AND t.verify_above = d.verify_above,
+SELECT is(round((pairs * bucket_seconds / 60)::numeric, 6), e.minutes, format('%s has %s minutes a candidate, as CUDA-L1 says', name, e.minutes))
+FROM cudal1.profile JOIN (VALUES ('paper', 30::numeric), ('paper_eval', 20)) AS e (profile, minutes) ON name = e.profile;
+SELECT ok(t.checks = d.checks AND t.window_seconds = d.window_seconds AND t.confidence = d.confidence AND t.verify_above = d.verify_above,
 	'train grants a cheat no more than default does') FROM cudal1.profile AS t, cudal1.profile AS d WHERE t.name = 'train' AND d.name = 'default';
 
 SELECT throws_ok($$UPDATE cudal1.profile SET pairs = 8 WHERE name = 'default'$$, '42501', NULL, 'a shipped profile is not changed');
@@ -44,17 +44,17 @@ END
 $$;
 SELECT alike(pg_temp.refusal('x', changes::jsonb), '22023 ' || says, 'refused: ' || changes)
 FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range Valid is attempts >= 1 AND attempts <= 100.'),
-	('{"bucket_estimator": "x"}', 'member "bucket_estimator" of changes is out of range Valid is bucket_estimator = ANY (ARRAY[''median'', ''mean'']).'),
+	('{"estimator": "x"}', 'member "estimator" of changes is out of range Valid is estimator = ANY (ARRAY[''median'', ''mean'']).'),
 	('{"unstable": "discard"}', 'changes has the unknown member "unstable" Valid members are%'),
-	('{"budget_factor": 0.5}', 'member "budget_factor" of changes is out of range Valid is budget_factor >= 1 AND budget_factor <= 1000000.'),
-	('{"budget_min": 1e9}', 'member "budget_min" of changes is out of range Valid is budget_min >= 0.001 AND budget_min <= 1000000.'),
+	('{"budget_seconds": 1e9}', 'member "budget_seconds" of changes is out of range Valid is budget_seconds >= 0.001 AND budget_seconds <= 1000000.'),
+	('{"group_most": 33}', 'member "group_most" of changes is out of range Valid is group_most >= 1 AND group_most <= 32.'),
 	('{"looks": []}', 'member "looks" of changes is out of range Valid is cardinality(looks) >= 1 AND cardinality(looks) <= 8.'),
-	('{"max_checks": 1}', 'members min_checks (10), max_checks (1) of the profile don''t go together Valid is max_checks >= min_checks.'),
-	('{"pairs": 0}', 'members pairs (0), futility_pairs (3), precision_goal (0.005) of the profile don''t go together %'),
-	('{"futility_pairs": 9}', 'members pairs (7), futility_pairs (9), precision_goal (0.005) of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
+	('{"checks": 0}', 'member "checks" of changes is out of range Valid is checks >= 1 AND checks <= 1000.'),
+	('{"pairs": 0}', 'member "pairs" of changes is out of range Valid is pairs >= 1 AND pairs <= 1000.'),
+	('{"audits": 3}', 'changes has the unknown member "audits" %'),
 	('{"pairs": null}', 'member "pairs" of changes must not be null'), ('{"pairs": "x"}', 'member "pairs" of changes must be of type integer'),
 	('{"pairs": 1e30}', 'member "pairs" of changes must be of type integer'), ('{"looks": 7}', 'member "looks" of changes must be of type integer[]'),
-	('{"cold_cache": 2.5}', 'member "cold_cache" of changes must be of type boolean'),
+	('{"memory_mb": true}', 'member "memory_mb" of changes must be of type integer'),
 	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes must be finite'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes must be finite'),
 	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
 	('{"looks": [7, 1001]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
@@ -62,8 +62,8 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"confidence": 0.4}', 'member "confidence" of changes is out of range Valid is confidence >= 0.5 AND confidence <= 0.999999.'),
 	('{"verify_above": 1e30}', 'member "verify_above" of changes is out of range Valid is verify_above > 1 AND verify_above <= 1000000000.')) AS v (changes, says);
 SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
-SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_above": null, "budget_factor": null}'), 'x', 'what may be null can be');
-SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "first_checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
+SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_above": null, "variance_limit": null}'), 'x', 'what may be null can be');
+SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -71,14 +71,14 @@ SELECT is(cudal1.finish(:job, :attempt + 1, '{"outcome": "successful", "score": 
 SELECT is((SELECT count(*) FROM cudal1.measurement), 0::bigint, 'and leaves nothing');
 SELECT is(cudal1.finish(:job, :attempt, '{"type": "result", "outcome": "successful", "detail": null, "score": 1.3127, "lower": 1.305, "upper": 1.321, "half_width": 0.006, "wide": false, "variance": 1e-5, "pairs": 7,
 	"rounds": 280, "bucket_means": [1.31, 1.32], "samples": [[1.30, 1.32], [1.31]], "reference_seconds": 1.1e-4, "candidate_seconds": 8.4e-5, "checks": 140, "max_error": 0.02,
-	"audits": 400, "audit_bound": 1.45, "build_seconds": 0.2, "device_seconds": 4.9, "startup_seconds": 0.8, "clock_seconds": 3.5, "wall_seconds": 5.3, "environment": {"seed": "1"}, "evidence": {"d": 1}}'),
+	"protocol": 2, "build_seconds": 0.2, "device_seconds": 4.9, "startup_seconds": 0.8, "clock_seconds": 3.5, "wall_seconds": 5.3, "environment": {"seed": "1"}, "evidence": {"d": 1}}'),
 	'stored', 'a result is stored');
 SELECT is(pg_temp.state(:u), 'successful:1.31', 'the reward is rounded conservatively');
 SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a second one is lost');
 SELECT results_eq($$SELECT kind, attempt, device_model, profile, outcome, accepted, score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
-		max_error, audits, audit_bound, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, samples::text, environment::text, evidence::text FROM cudal1.measurement$$,
+		max_error, protocol, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, samples::text, environment::text, evidence::text FROM cudal1.measurement$$,
 	$$VALUES ('measure', 1, 'M', 'default', 'successful', true, 1.3127::float8, 1.31::float8, 1.305::float8, 1.321::float8, 0.006::float8, false, 1e-5::float8, 7, 280, '{1.31,1.32}'::float8[], 1.1e-4::float8, 8.4e-5::float8,
-		140, 0.02::float8, 400, 1.45::float8, 0.2::float8, 4.9::float8, 0.8::float8, 3.5::float8, 5.3::float8, '[[1.30, 1.32], [1.31]]', '{"seed": "1"}', '{"d": 1}')$$, 'every member has its column');
+		140, 0.02::float8, 2, 0.2::float8, 4.9::float8, 0.8::float8, 3.5::float8, 5.3::float8, '[[1.30, 1.32], [1.31]]', '{"seed": "1"}', '{"d": 1}')$$, 'every member has its column');
 SELECT results_eq('SELECT wide, half_width FROM cudal1.candidate WHERE candidate_id = ' || :u, $$VALUES (false, 0.006::float8)$$, 'the candidate has its half-width, too');
 SELECT is((SELECT measurement_id FROM cudal1.candidate WHERE candidate_id = :u), (SELECT measurement_id FROM cudal1.measurement), 'the candidate names what decided');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 't'), 'M', 'the task is pinned to the model');

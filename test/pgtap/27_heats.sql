@@ -2,7 +2,7 @@
 BEGIN;
 SELECT plan(36);
 
-SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
+SELECT cudal1_add_profile('warm', 'quick', '{"group_most": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
 SELECT cudal1_add_task(name, 'class Model: pass # ' || name, 'pytorch', options => '{"profile": "warm"}') FROM unnest(ARRAY['t', 'other']) AS name \g /dev/null
 SELECT cudal1_add_task('alone', 'class Model: pass', 'pytorch') \g /dev/null
@@ -80,7 +80,7 @@ SELECT max(job_id) AS last FROM cudal1.job WHERE state = 'running' AND device_id
 SELECT is(cudal1.seconds_until_free(:gpu), 0::float8, 'how long a measurement with a goal takes is not known');
 SELECT is(count(*), 1::bigint, 'behind it a job is claimed ahead') FROM cudal1.claim(:gpu, 'w');
 UPDATE cudal1.job SET profile = 'paper_eval', claimed_at = clock_timestamp() - interval '1000 s' WHERE job_id = :last;
-SELECT ok(cudal1.seconds_until_free(:gpu) BETWEEN 190 AND 200, 'of a window the rest is known');
+SELECT ok(cudal1.seconds_until_free(:gpu) BETWEEN 190 AND 200, 'of one that makes all its pairs the rest is known');
 SELECT is(count(*), 0::bigint, 'and where that is more than a minute nothing is claimed ahead') FROM cudal1.claim(:gpu, 'w');
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');

@@ -29,8 +29,8 @@ CREATE FUNCTION pg_temp.score(s float8, evidence jsonb DEFAULT '{}') RETURNS jso
 	$$SELECT jsonb_build_object('outcome', 'successful', 'score', s, 'lower', s, 'upper', s, 'evidence', evidence)$$;
 
 SELECT is((SELECT count(*) FROM cudal1.request), 0::bigint, 'nothing asks for reviews by itself');
-SELECT pg_temp.measure(:d, 'a', 'fast', pg_temp.score(1.9)) AS fast, pg_temp.measure(:d, 'a', 'slower', pg_temp.score(1.2)) AS slower, pg_temp.measure(:d, 'b', 'capped', pg_temp.score(1.1, '{"score_before_audit": 9.25}')) AS capped,
-	pg_temp.measure(:d, 'b', 'a little', pg_temp.score(1, '{"score_before_audit": 1.03}')), pg_temp.measure(:d, 'b', 'told', pg_temp.score(1, '{"score_before_audit": "what an agent likes"}')), pg_temp.measure(:d, 'c', 'caught', '{"outcome": "cheat", "detail": "it keeps results"}') AS caught, pg_temp.measure(:d, 'c', 'slow', pg_temp.score(0.5)) AS slow \gset
+SELECT pg_temp.measure(:d, 'a', 'fast', pg_temp.score(1.9)) AS fast, pg_temp.measure(:d, 'a', 'slower', pg_temp.score(1.2)) AS slower, pg_temp.measure(:d, 'b', 'other', pg_temp.score(1.1)) AS other,
+	pg_temp.measure(:d, 'c', 'caught', '{"outcome": "cheat", "detail": "it keeps results"}') AS caught, pg_temp.measure(:d, 'c', 'slow', pg_temp.score(0.5)) AS slow \gset
 SELECT cudal1_submit('c', 'zeros', purpose => 'null') AS zeros \gset
 UPDATE cudal1.candidate SET state = 'successful', reward = 1, score = 1, decided_at = now() WHERE candidate_id = :zeros;
 INSERT INTO cudal1.null_candidate SELECT task_id, 'zeros', candidate_id FROM cudal1.candidate WHERE candidate_id = :zeros;
@@ -38,25 +38,25 @@ INSERT INTO cudal1.null_candidate SELECT task_id, 'zeros', candidate_id FROM cud
 INSERT INTO cudal1.null_candidate SELECT task_id, 'reference', candidate_id FROM cudal1.candidate WHERE candidate_id = :slow;
 
 -- cases
-SELECT results_eq('SELECT candidate_id, found, reason FROM cudal1.cheat_case ORDER BY candidate_id', format($$VALUES (%s::bigint, 'audits'::text, 'blocks showed a speedup of 9.25, single runs 1.10'::text),
-	(%s, 'cheat', 'it keeps results'), (%s, 'certification', 'it passed the checks of task "c" without its work: zeros')$$, :capped, :caught, :zeros), 'cases are what audits, detectors and certification found');
+SELECT results_eq('SELECT candidate_id, found, reason FROM cudal1.cheat_case ORDER BY candidate_id', format($$VALUES (%s::bigint, 'cheat'::text, 'it keeps results'::text),
+	(%s, 'certification', 'it passed the checks of task "c" without its work: zeros')$$, :caught, :zeros), 'cases are what detectors and certification found');
 
 -- asking
 SELECT is(cudal1_review('m'), 2::bigint, 'the best of each task that was paid more than 1.00');
-SELECT set_eq('SELECT about FROM cudal1.request', ARRAY[:fast, :capped]::bigint[], 'and no other');
+SELECT set_eq('SELECT about FROM cudal1.request', ARRAY[:fast, :other]::bigint[], 'and no other');
 SELECT is(cudal1_review('m'), 0::bigint, 'once');
 CREATE TEMP TABLE job AS SELECT * FROM cudal1.claim_requests('w', 1);
-SELECT matches(job #>> '{body,messages,0,content}', 'measured as 1.9 times.*certification: it passed.*cheat: it keeps results.*blocks showed a speedup of 9.25.*Code:\s+fast', 'a model is shown the cases, the reference and the code') FROM job;
+SELECT matches(job #>> '{body,messages,0,content}', 'measured as 1.9 times.*certification: it passed.*cheat: it keeps results.*Code:\s+fast', 'a model is shown the cases, the reference and the code') FROM job;
 SELECT is(cudal1.question('techniques', :fast) LIKE '%techniques%', true, 'which is another question than that for techniques');
 SELECT cudal1_cancel_requests(ARRAY(SELECT request_id FROM cudal1.request)), cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', 1, 'outcome', 'cancelled')) FROM job \g /dev/null
 
 -- answers
 SELECT is(pg_temp.tell('m', :slower, E'<think>{"suspicion": 1}</think>It is fine: {"suspicion": 0.1, "reason": "a loop is tiled"}'), NULL, 'an answer is taken');
 SELECT is(pg_temp.tell('m', :fast, '{"suspicion": 0.9, "reason": "it caches"}'), NULL, 'and another');
-SELECT is(pg_temp.tell('m', :capped, '{"suspicion": 0.9, "reason": "it waits"}'), NULL, 'and one more');
-SELECT results_eq('SELECT candidate_id, suspicion, reason FROM cudal1.suspect', format($$VALUES (%s::bigint, 0.9::float8, 'it caches'::text), (%s, 0.9, 'it waits'), (%s, 0.1, 'a loop is tiled')$$, :fast, :capped, :slower),
+SELECT is(pg_temp.tell('m', :other, '{"suspicion": 0.9, "reason": "it waits"}'), NULL, 'and one more');
+SELECT results_eq('SELECT candidate_id, suspicion, reason FROM cudal1.suspect', format($$VALUES (%s::bigint, 0.9::float8, 'it caches'::text), (%s, 0.9, 'it waits'), (%s, 0.1, 'a loop is tiled')$$, :fast, :other, :slower),
 	'a person reads what is suspicious first, then what is paid best');
-SELECT is((SELECT array_agg(reward ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:fast, :slower, :capped)), ARRAY[1.9, 1.2, 1.1]::float8[], 'no reward changes');
+SELECT is((SELECT array_agg(reward ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:fast, :slower, :other)), ARRAY[1.9, 1.2, 1.1]::float8[], 'no reward changes');
 SELECT is((SELECT array_agg(DISTINCT answer) FROM cudal1.request WHERE state = 'answered'), '{""}', 'requests, which trainers read, don''t say what is suspicious');
 SELECT cudal1_review('m', ARRAY[:slow]) \g /dev/null
 SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'oversized', 'text', '{"suspicion": 0.5')) FROM cudal1.claim_requests('w', 1) \g /dev/null

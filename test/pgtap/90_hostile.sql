@@ -167,7 +167,7 @@ SELECT pg_temp.feed('signature', 'SELECT cudal1.check_signature($1)::text', '{"e
 	{"name": "c", "dtype": "bfloat16", "shape": [16], "role": "out"}, {"name": "n", "dtype": "int32", "role": "scalar", "value": 16}]}') \g /dev/null
 SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'signature' AND state NOT IN ('00000', '22023') LIMIT 5$$, 'a signature is accepted or called malformed, whatever it holds');
 SELECT pg_temp.feed('result', 'SELECT (cudal1.read_result($1)).outcome', '{"type": "result", "outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "variance": 0.001, "pairs": 2, "rounds": 40,
-	"bucket_means": [1.5, 1.6], "samples": [[1.5, 1.4], [1.6]], "reference_seconds": 0.001, "checks": 5, "max_error": 0.1, "audits": 2, "audit_bound": 3, "detail": "d", "environment": {"host": "h"}, "evidence": {}}') \g /dev/null
+	"bucket_means": [1.5, 1.6], "samples": [[1.5, 1.4], [1.6]], "reference_seconds": 0.001, "checks": 5, "max_error": 0.1, "protocol": 2, "detail": "d", "environment": {"host": "h"}, "evidence": {}}') \g /dev/null
 SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'result' AND state <> '00000' LIMIT 5$$, 'no result raises an error');
 SELECT is_empty($$SELECT result FROM mutations WHERE subject = 'result' AND result IS NULL LIMIT 5$$, 'each has an outcome');
 -- a session may read backslashes as old programs do: texts of functions are read as they were written

@@ -26,11 +26,12 @@ FROM (VALUES
 	('task', 'task_id name language level problem reference signature options profile device device_model'),
 	('candidate', 'candidate_id task_id code code_hash state failure detail reward score imported created_at decided_at'),
 	('measurement', 'measurement_id task_id candidate_id kind device_id device_model profile outcome accepted same_device score reward '
-		'lower upper variance pairs rounds bucket_means reference_seconds candidate_seconds checks max_error audits audit_bound '
+		'lower upper variance pairs rounds bucket_means reference_seconds candidate_seconds checks max_error protocol '
 		'detail device_seconds startup_seconds clock_seconds wall_seconds code_hash environment samples evidence measured_at'),
 	('proposal', 'proposal_id task_id candidate_id method prompt_id group_key proposal_key island response created_at'),
 	('prompt', 'prompt_id task_id kind strategy temperature seed exemplars scores probabilities prompt created_at'),
-	('profile', 'name shipped purpose pairs looks bucket_seconds precision_goal attempts verify_above'),
+	('profile', 'name shipped purpose pairs looks bucket_seconds window_seconds estimator precision_goal confidence half_width_limit variance_limit '
+		'checks check_seconds run_limit_factor run_limit_max build_seconds memory_mb budget_seconds group_most attempts verify_above'),
 	('device', 'device_id device_key host class model cores languages details enabled last_seen'),
 	('activity', 'job_id kind task candidate_id device worker phase pairs rounds estimate lower upper seconds_left since')
 ) AS v (relation, names), unnest(string_to_array(v.names, ' ')) AS c (name)

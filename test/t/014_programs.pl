@@ -76,8 +76,8 @@ is($found{oom_score_adj}, '900', 'the kernel takes it before the server');
 
 # a program that hangs is ended when its time is over; waiting for the device does not count as its time
 $node->safe_psql('postgres', <<'END');
-INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "short", "shipped": false, "build_seconds": 1, "window_seconds": 0.1,
-	"check_seconds": 0, "audit_seconds": 0, "run_limit_min": 0.01, "run_limit_max": 0.01, "attempts": 1}')).* FROM cudal1.profile p WHERE name = 'quick';
+INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "short", "shipped": false, "build_seconds": 1, "budget_seconds": 0.1,
+	"check_seconds": 0, "run_limit_max": 0.01, "attempts": 1}')).* FROM cudal1.profile p WHERE name = 'quick';
 SELECT cudal1_add_task('hasty', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
 								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}', 1, '{"profile": "short", "device": "cpu"}');

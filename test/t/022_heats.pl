@@ -10,7 +10,7 @@ use Workers;
 
 my $node = new_server('heats');
 $node->safe_psql('postgres', <<'END');
-SELECT cudal1_add_profile('warm', 'quick', '{"heat": 8}', 'eight at once');
+SELECT cudal1_add_profile('warm', 'quick', '{"group_most": 8}', 'eight at once');
 SELECT cudal1_add_task('warm', reference, language, signature, 1, '{"profile": "warm", "device": "cpu"}') FROM cudal1.task WHERE name = 'task';
 END
 

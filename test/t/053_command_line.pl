@@ -15,10 +15,8 @@ my $profile = "$dir/profile.json";
 my $signature = '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}';
 my $loop = 'for (int i = 0; i < 64; i++)';
 my %text = (
-	'profile.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "futility_pairs": null, "half_width_limit": null, "check_seconds": 0.05,'
-	  . ' "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
-	'window.json' => '{"bucket_seconds": 1000, "window_seconds": 1, "precision_goal": 0, "looks": [2], "pairs": 2, "futility_pairs": null, "half_width_limit": null,'
-	  . ' "check_seconds": 0.05, "min_checks": 1, "audits": 0, "audit_seconds": 0, "budget_factor": null}',
+	'profile.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
+	'fixed.json' => '{"bucket_seconds": 0.01, "precision_goal": 0, "looks": [2, 4], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
 	'twice.c' => "/* $signature */\nvoid solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'twice.cu' => "/* $signature */\nextern \"C\" void solve(const float *x, float *y);\n",
 	'bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
@@ -115,7 +113,7 @@ for my $case (
 
 SKIP:
 {
-	skip 'no C on this host', 26 if !can_measure('c');
+	skip 'no C on this host', 27 if !can_measure('c');
 
 	# ---- verdicts ----
 
@@ -131,9 +129,10 @@ SKIP:
 	is($status, 3, 'a device that is not there') or diag $said;
 	like($said, qr/"outcome":"lost".*cudal1-measure --devices prints/, 'is no verdict, and says which are');
 
-	($status, $said) = outcome('--profile window.json twice.c sum.c');
-	is($status, 0, 'a fixed window') or diag $said;
-	like($said, qr/"pairs":2\b/, 'is shared by its pairs, whatever a bucket may take of the clock');
+	($status, $said) = outcome('--profile fixed.json twice.c sum.c');
+	is($status, 0, 'a measurement without a goal') or diag $said;
+	like($said, qr/"pairs":4\b/, 'has all its pairs');
+	like($said, qr/"protocol":2\b/, 'and says which clock it is of');
 
 	# ---- a terminal ----
 

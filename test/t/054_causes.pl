@@ -25,8 +25,7 @@ for my $name (qw(added call_first call_later input_scaled thread_left mean_witho
 
 # a right one among them
 my $number = 0;
-my %profile = (bucket_seconds => 0.04, block_seconds => 0.004, looks => [3], pairs => 3, check_seconds => 0.2, first_checks => 3, min_checks => 20,
-	audits => 0, disturbed_attempts => 1, half_width_limit => 10);
+my %profile = (bucket_seconds => 0.04, looks => [3], pairs => 3, check_seconds => 0.2, checks => 3, half_width_limit => 10);
 my $job = encode_json({ task => { name => 'rowsum', language => 'c', reference => $reference, cores => 1,
 			signature => decode_json(slurp_file("$corpus/tasks/rowsum.json")) },
 	profile => \%profile, candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @codes, $reference] });

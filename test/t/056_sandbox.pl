@@ -17,12 +17,11 @@ mkdir "$dir/scratch";
 my %text = (
 	'signature.json' => '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',
-	'profile.json' => '{"memory_mb": 256, "run_limit_min": 60, "run_limit_max": 60}',
-	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
+	'profile.json' => '{"memory_mb": 256, "run_limit_max": 60}',
+	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05}',
 	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 	'crash.c' => 'void solve(const float *x, float *y) { *(volatile int *) 8 = 1; }',
-	'profile-long.json' => '{"bucket_seconds": 0.5, "looks": [4], "pairs": 4, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01, "half_width_limit": 10,'
-	  . ' "futility_pairs": null}',
+	'profile-long.json' => '{"bucket_seconds": 0.5, "looks": [4], "pairs": 4, "check_seconds": 0.05, "half_width_limit": 10}',
 	# a thread that is at work whenever nobody stops it
 	'spinning.c' => "#include <pthread.h>\nstatic void *spin(void *x) { for (volatile int i = 0;;) i++; return x; }\n"
 	  . '__attribute__((constructor)) static void begin(void) { pthread_t t; pthread_create(&t, 0, spin, 0); }'

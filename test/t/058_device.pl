@@ -19,7 +19,7 @@ sub job
 		task => { name => $name, language => 'c', cores => 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 			signature => { args => [ { name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } },
 		candidate => { code => $code }, device => { key => $device // "cpu:$core" },
-		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, min_checks => 1, audits => 2, audit_seconds => 0.01 } });
+		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05 } });
 	close $out;
 	return "$dir/$name.json";
 }

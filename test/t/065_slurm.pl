@@ -58,9 +58,8 @@ sql(<<'END');
 CREATE EXTENSION cudal1;
 CREATE ROLE measurer LOGIN;
 SELECT cudal1_grant('measurer', 'agent');
-SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "futility_pairs": null, "bucket_seconds": 0.05, "block_seconds": 0.005,
-	"window_seconds": 3, "half_width_limit": null, "first_checks": 2, "min_checks": 1, "check_seconds": 0.01, "audits": 2, "audit_seconds": 0.01,
-	"build_seconds": 20, "run_limit_max": 2, "attempts": 100, "disturbed_factor": 1000000, "verify_above": null}', 'pilots');
+SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "bucket_seconds": 0.05, "half_width_limit": null, "checks": 2, "check_seconds": 0.01,
+	"build_seconds": 20, "run_limit_max": 2, "attempts": 100, "verify_above": null}', 'pilots');
 SELECT cudal1_add_task('double ' || n, 'void solve(const float *x, float *y) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]; }', 'c',
 	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4096], "role": "in"},
 								 {"name": "y", "dtype": "float32", "shape": [4096], "role": "out"}]}', 1, '{"profile": "tiny"}')

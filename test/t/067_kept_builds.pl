@@ -38,8 +38,7 @@ class ModelNew(torch.nn.Module):
         built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
         return y
 END
-my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, min_checks => 2, audits => 0, disturbed_attempts => 1,
-	half_width_limit => 10);
+my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, half_width_limit => 10);
 
 my $task = $reference;
 my $plain_model = $reference =~ s/class Model/class ModelNew/r;
@@ -235,7 +234,6 @@ sub heat
 }
 mkdir "$root/heat";
 my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
-# runs of microseconds have blocks that are limited by a candidate's speed, and members of other speeds would have others
 sub lasting { $_[0] =~ s/^    def forward.*\n\K/        until = time.perf_counter() + 5e-4\n        while time.perf_counter() < until: pass\n/mr =~ s/^/import time\n/r }
 $task = lasting($reference);
 my @together = heat("$root/heat", map { lasting($_) } $code, $plain_model, "$code# again\n", $searching, $broken, $code);

@@ -19,9 +19,8 @@ my $code = slurp_file("$FindBin::RealBin/../data/switches.c");
 my $reference = slurp_file("$FindBin::RealBin/../../demo/tasks/matmul/reference.c");
 $node->safe_psql('postgres', <<"END");
 -- as quick, but that one attempt has to do, whoever else is busy here: no figure is a verdict
-SELECT cudal1_add_profile('once', 'quick', '{"bucket_seconds": 0.04, "pairs": 3, "looks": [3], "futility_pairs": null, "attempts": 1, "disturbed_factor": 1e6, "audits": 0,
-	"verify_above": null, "check_seconds": 0.1, "min_checks": 1,
-	"half_width_limit": 10, "heat": 8}', 'for this test');
+SELECT cudal1_add_profile('once', 'quick', '{"bucket_seconds": 0.04, "pairs": 3, "looks": [3], "attempts": 1, "verify_above": null, "check_seconds": 0.1,
+	"half_width_limit": 10, "group_most": 8}', 'for this test');
 SELECT cudal1_add_task('matmul', \$r\$$reference\$r\$, 'c', '{"entry": "solve",
 	"args": [{"name": "a", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "normal"},
 			 {"name": "b", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "normal"},

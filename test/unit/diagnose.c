@@ -45,7 +45,7 @@ measure_free(Measure *m, void *memory)
 }
 
 bool
-measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+measure_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return true;
 }
@@ -97,8 +97,8 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
-			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
+			   double timeout, double *elapsed)
 {
 	return true;
 }
@@ -108,12 +108,6 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 			 uint32_t slot, void *out)
 {
 	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial, calls++, slot);
-	return true;
-}
-
-bool
-measure_poison(Measure *m, Executor *executor, Side side)
-{
 	return true;
 }
 
@@ -216,11 +210,18 @@ leaves_some(uint32_t change, uint32_t call, uint32_t slot)
 static bool apart;				/* outputs are memory of the process */
 static double moves;			/* of the reference by rounding errors, in tolerances */
 
+static bool
+poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
+{
+	return true;
+}
+
 /* whether this is the cause for both candidates of a job, whose outputs were so far off */
 static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
-	Backend		backend = {.arena_bytes = arena_bytes,.compare = compare,.outputs_apart = apart};
+	Backend		backend = {.arena_bytes = arena_bytes,.compare = compare,
+		.poke = apart ? poke : NULL};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,

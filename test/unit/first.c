@@ -1,6 +1,6 @@
 /*
  * first.c
- *		What is known before the first pair, from which blocks get their sizes.
+ *		Seconds that inputs take to make, from which windows get their sizes.
  */
 #define _GNU_SOURCE
 #include <time.h>

@@ -1,7 +1,7 @@
 /*
  * freeze.c
  *		A process that is resumed before it was seen to be stopped is stopped again, and
- *		not taken for one that can't be. And when the clock of a run behind a gate begins.
+ *		not taken for one that can't be. And what a window asks of a process and hears from it.
  */
 #define _GNU_SOURCE
 #include "../../runner/process/executor.c"
@@ -42,61 +42,15 @@ random_secret(void)
 	return 7;
 }
 
-/* seconds of a block that takes 10 s, of which others had a core for `delay`, with 2 s of work */
+/* seconds of a run that takes 10 s, of which others had a core for `delay`, with 2 s of work */
 static double
-block_seconds(double delay)
+run_seconds(double delay)
 {
 	Executor	executor = {.one_core = true};
 	Reading		from = {.wall = 1,.cpu = 1,.delay = 1};
 	Reading		to = {.wall = 11,.cpu = 3,.delay = 1 + delay};
 
 	return reading_seconds(&executor, &from, &to);
-}
-
-static bool
-cut(uint64_t turns, bool awake)
-{
-	Reading		from = {.turns = 5};
-	Reading		to = {.turns = 5 + turns};
-
-	return was_preempted(&from, &to, awake);
-}
-
-static Reading begun;			/* when a clock began */
-static bool ran_before;			/* when the gate was opened */
-static bool waited;				/* a process was at work then */
-static Executor *closed;		/* whose second run was done */
-static bool was_stopped;
-
-static void
-bring(void *context)
-{
-	const Executor *executor = context;
-
-	ran_before = begun.wall > 0;
-	waited = executor && !look_really(executor->stat_fd).still;
-}
-
-static void
-take(void *context)
-{
-	closed = context;
-	was_stopped = look_really(closed->stat_fd).still;
-}
-
-/* whether the clock of a run behind a gate has begun when its input is brought */
-static bool
-charged(bool hostile)
-{
-	WireControl *control = calloc(1, sizeof(*control));
-	Executor	executor = {.control = control,.hostile = hostile,.gate = &(Gate) {.open = bring}};
-	bool		opened;
-
-	begun.wall = 0;
-	open_gate(&executor, &begun);
-	opened = control->gate == 2 && begun.wall > 0;
-	free(control);
-	return opened && ran_before;
 }
 
 static void
@@ -110,48 +64,64 @@ start_looking(Executor *executor)
 	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* what becomes of an answer to two runs of which the process has said that so many are done */
+/*
+ * A window of two runs. The process does `runs` of them when their gates open, and then answers
+ * with the nonce it was asked with, or another if it is not honest. `seen`: how many runs were
+ * answered.
+ */
 static ExecutorResult
-answer_after(uint32_t runs, bool stops)
+window(int runs, bool honest, int *seen)
 {
 	WireControl *control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE,
 								MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	Executor	executor;
-	ExecutorResult result = EXECUTOR_BROKEN;
-	Reading		times[2] = {{0}};
+	ExecutorResult result;
 	int			pair[2];
 
 	executor_init(&executor);
 	executor.control = control;
-	executor.gate = &(Gate) {.open = bring,.close = take,.context = &executor,.stops = stops};
-	closed = NULL;
+	*seen = 0;
 	if (control == MAP_FAILED || message_pair(pair) != 0)
-		return result;
+		abort();
 	executor.sock = pair[0];
 	child = fork();
 	if (child == 0)
 	{
+		WireMessage asked;
 		WireMessage answer = {.status = WIRE_OK};
 
-		for (uint32_t run = 1; run <= runs; run++)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (recv(pair[1], &asked, sizeof(asked), 0) == sizeof(asked))
 		{
-			while (((volatile WireControl *) control)->gate < run)
+			answer.op = asked.op;
+			answer.nonce = honest ? asked.nonce : asked.nonce + 1;
+		}
+		__atomic_store_n(&control->ready, 1, __ATOMIC_RELEASE);
+		for (uint32_t run = 1; run <= (uint32_t) runs; run++)
+		{
+			while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) < run)
 				;
 			__atomic_store_n(&control->done, run, __ATOMIC_RELEASE);
 		}
+		while (runs == 2 && __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END)
+			;
 		send(pair[1], &answer, sizeof(answer), 0);
 		for (;;)
 			pause();
 	}
 	start_looking(&executor);
 	wakings = 0;
-	result = ask_gated(&executor, WIRE_RUN, 2, WIRE_FLAG_GATED, 0, 5, times);
-	if (runs < 2 && (closed || times[1].wall > 0))
-		result = EXECUTOR_BROKEN;
-	if (runs > 0 && waited == stops)
-		result = EXECUTOR_BROKEN;
-	if (runs == 2 && (closed != &executor || !was_stopped || executor.frozen
-					  || times[1].wall < times[0].wall || times[0].wall == 0))
+	result = executor_begin_window(&executor, 2, 0, 5);
+	for (uint32_t run = 0; result == EXECUTOR_OK && run < 2; run++)
+	{
+		executor_open_gate(&executor, run + 1);
+		if (!executor_await_run(&executor, run))
+			break;
+		++*seen;
+	}
+	if (result == EXECUTOR_OK)
+		result = executor_end_window(&executor, *seen == 2);
+	if (result == EXECUTOR_OK && !look_really(executor.stat_fd).still)
 		result = EXECUTOR_BROKEN;
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -161,6 +131,20 @@ answer_after(uint32_t runs, bool stops)
 	close(pair[1]);
 	munmap(control, sizeof(*control));
 	return result;
+}
+
+static void
+check_window(void)
+{
+	int			seen;
+
+	check(window(2, true, &seen) == EXECUTOR_OK && seen == 2,
+		  "a window has its runs one by one, and leaves the process stopped");
+	check(window(0, true, &seen) == EXECUTOR_FORGED && seen == 0
+		  && window(1, true, &seen) == EXECUTOR_FORGED && seen == 1,
+		  "an answer to runs that are not done is forged");
+	check(window(2, false, &seen) == EXECUTOR_FORGED,
+		  "and so is one by a process that was not asked");
 }
 
 /* a process that answers when `after` is stopped, or at once, and goes on; or that never answers */
@@ -298,19 +282,10 @@ main(void)
 	check(halted(true, false, 0), "but not where others have stopped it");
 	check(halted(false, true, 0), "or have stopped all processes, and resumed them");
 	check(halted(false, false, 1), "or have paused all of them, so that the supervisor comes late");
-	check(charged(true) && !charged(false),
-		  "the candidate's clock runs while its input is brought, the reference's does not yet");
-	check(answer_after(0, false) == EXECUTOR_FORGED && answer_after(1, false) == EXECUTOR_FORGED,
-		  "an answer to runs that are not done is forged");
-	check(answer_after(2, false) == EXECUTOR_OK,
-		  "the output of a run behind a gate is read while its process is stopped");
-	check(answer_after(2, true) == EXECUTOR_OK && answer_after(1, true) == EXECUTOR_FORGED,
-		  "and so is its input brought, where that takes long");
-	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
-	check(block_seconds(4) == 6, "but not with waiting for a core");
-	check(block_seconds(9) == 2, "and always with its work");
-	check(!cut(2, false) && cut(3, false), "a turn to answer and one to be stopped are its own");
-	check(!cut(0, true) && cut(1, true), "none where it has a core at both ends");
+	check_window();
+	check(run_seconds(0) == 10, "a process that sleeps is charged with it");
+	check(run_seconds(4) == 6, "but not with waiting for a core");
+	check(run_seconds(9) == 2, "and always with its work");
 	executor_init(&executor);
 	child = fork();
 	if (child == 0)

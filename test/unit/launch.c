@@ -1,7 +1,7 @@
 /*
  * launch.c
  *		What a process is started with: whose code, whose memory on a GPU, and that both sides'
- *		blocks are staged in the memory that it maps.
+ *		inputs are staged in the memory that it maps.
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
@@ -32,12 +32,6 @@ static int	inputs,
 			outputs,
 			source;
 static char library[PATH_MAX];
-
-bool
-measure_poison(Measure *m, Executor *executor, Side side)
-{
-	return true;
-}
 
 static bool is_short;
 
@@ -89,16 +83,20 @@ executor_freeze(Executor *executor)
 	return EXECUTOR_OK;
 }
 
+static int	killed;
+static int	given_back;
+static int	gone;
+static int	beside_run;			/* processes that are not gone when a run begins */
+
 ExecutorResult
 executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 				 double timeout, double *elapsed)
 {
+	beside_run = killed - gone;
+	if (elapsed)
+		*elapsed = 1;
 	return EXECUTOR_OK;
 }
-
-static int	killed;
-static int	given_back;
-static int	gone;
 
 void
 executor_init(Executor *executor)
@@ -203,17 +201,6 @@ executor_look(Executor *executor)
 	return EXECUTOR_OK;
 }
 
-/* processes that are not gone when a block begins */
-static int	beside_block;
-
-bool
-gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
-		  uint32_t flags, double timeout, double *elapsed)
-{
-	beside_block = killed - gone;
-	return true;
-}
-
 /* nothing else of a measurement happens here */
 /* clang-format off */
 #define UNUSED(result, name, ...) result name(__VA_ARGS__){abort();}
@@ -228,13 +215,6 @@ UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 UNUSED(void, gpu_arena_draw, Measure *m, Arena *arena)
 UNUSED(bool, gpu_pools_draw, Measure *m)
-UNUSED(void, gpu_begin_half, Measure *m)
-UNUSED(bool, gpu_check_samples, Measure *m, const Arena *arena)
-UNUSED(bool, gpu_disturbed, Measure *m, Executor *const *executors, int n)
-UNUSED(void, gpu_draw, Measure *m, const uint32_t *slots, uint32_t n)
-UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
-UNUSED(bool, gpu_overwrite, Measure *m, Executor *executor, Side side, const struct iovec *places,
-	   size_t n)
 UNUSED(bool, measure_table, Measure *m, Executor *executor, Side side, uint32_t run,
 	   WireTensor *table)
 UNUSED(void, gpu_pool_destroy, GpuMemory *pool)
@@ -243,19 +223,40 @@ UNUSED(bool, gpu_read, Measure *m, Executor *executor, Side side, const Arena *a
 UNUSED(void, gpu_unstage, Measure *m, const Arena *arena, uint32_t slot)
 UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots,
 	   uint32_t n)
+UNUSED(void, gpu_note_state, Measure *m)
+UNUSED(int, measure_room_beside, Measure *m, int n, size_t bytes)
+UNUSED(bool, gpu_load, Measure *m, Arena *arena, uint32_t n)
+UNUSED(bool, gpu_prepare_window, Measure *m, const Arena *arena, Side side, uint32_t n)
+UNUSED(bool, gpu_bring, Measure *m, const Arena *arena, Side side, uint32_t slot)
+UNUSED(uint64_t, gpu_element, Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+	   int output, uint64_t element)
+UNUSED(bool, gpu_peek, Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+	   uint64_t *value)
+UNUSED(bool, gpu_poke, Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
+	   size_t size)
+UNUSED(bool, gpu_rests, Measure *m, bool *rests)
+UNUSED(void *, gpu_input, Measure *m, const Arena *arena, uint32_t slot, int input)
+UNUSED(bool, gpu_copy, Measure *m, const Arena *arena, uint32_t from, uint32_t to)
+UNUSED(bool, gpu_change, Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+	   const Change *change)
+UNUSED(bool, gpu_pick, Measure *m, const void *array, const Tensor *tensor, size_t count,
+	   double *values)
+UNUSED(bool, gpu_medians, Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+	   void *medians)
+UNUSED(bool, gpu_take, Measure *m, void *memory, const void *from, size_t bytes)
+UNUSED(double, gpu_scale_at, Measure *m, const float *scales, uint64_t element)
 UNUSED(void, random_key, RandomStream *stream, RandomKey *key)
 /* clang-format on */
 
 /* a process for this side, as it was started */
 static Executor
-start(JobLanguage language, bool aa, Side side)
+start(JobLanguage language, Side side)
 {
 	Executor	executor = {.pid = -1};
 	Arena		arena = {.inputs_fd = 1,.outputs_fd = 2,.slots = 4};
 
 	job.language = language;
 	measure.backend = language == LANGUAGE_PYTORCH ? &backend_torch_gpu : &backend_cuda;
-	measure.aa = aa;
 	inputs = outputs = source = -1;
 	library[0] = '\0';
 	check(measure_launch(&measure, &executor, side, 0, &arena, 0), "a process starts");
@@ -284,19 +285,17 @@ maps(const Executor *executor, Side side)
 static void
 check_sides(JobLanguage language)
 {
-	for (int aa = 0; aa < 2; aa++)
-		for (int side = 0; side < 2; side++)
-		{
-			Executor	executor = start(language, aa, (Side) side);
+	for (int side = 0; side < 2; side++)
+	{
+		Executor	executor = start(language, (Side) side);
 
-			check(runs(aa ? SIDE_REFERENCE : (Side) side),
-				  aa ? "the reference's code runs on both sides" : "each side runs its own code");
-			check(maps(&executor, (Side) side), "in the memory of the side whose blocks it gets");
-			check(executor.hostile == (!aa && side == SIDE_CANDIDATE)
-				  && measure.candidates == executor.hostile,
-				  "and only the candidate's code counts as a candidate's");
-			measure_end(&measure, &executor);
-		}
+		check(runs((Side) side), "each side runs its own code");
+		check(maps(&executor, (Side) side), "in the memory of the side whose inputs it gets");
+		check(executor.hostile == (side == SIDE_CANDIDATE)
+			  && measure.candidates == executor.hostile,
+			  "and only the candidate's code counts as a candidate's");
+		measure_end(&measure, &executor);
+	}
 	check(measure.candidates == 0, "until it ends");
 }
 
@@ -324,7 +323,6 @@ forget(void)
 	measure.candidates = 0;
 	measure.shares = 0;
 	measure.dissolved = false;
-	measure.aa = false;
 	member.by_itself = false;
 	for (int side = 0; side < 2; side++)
 	{
@@ -361,21 +359,17 @@ check_side_by_side(void)
 	job.language = LANGUAGE_PYTORCH;
 	measure.backend = &backend_torch_gpu;
 	CPU_ZERO(&measure.cores);
-	for (int aa = 0; aa < 2; aa++)
-		for (int side = 0; side < 2; side++)
-		{
-			Side		code = aa ? SIDE_REFERENCE : (Side) side;
-
-			forget();
-			measure.aa = aa;
-			pinned = 0;
-			check(start_beside(&executor, (Side) side, 1, 0.5, EXECUTOR_OK) && runs(code)
-				  && maps(&executor, (Side) side) && brought == (Side) side,
-				  "side by side a process runs its side's code on an input in its side's memory");
-			check(measure.code[code]->load_seconds == 1 && measure.code[code]->first_seconds == 0.5,
-				  "what it takes is charged to its code");
-			check(pinned == 1, "and when it has loaded it keeps to the executors' core");
-		}
+	for (int side = 0; side < 2; side++)
+	{
+		forget();
+		pinned = 0;
+		check(start_beside(&executor, (Side) side, 1, 0.5, EXECUTOR_OK) && runs((Side) side)
+			  && maps(&executor, (Side) side) && brought == (Side) side,
+			  "side by side a process runs its side's code on an input in its side's memory");
+		check(measure.code[side]->load_seconds == 1 && measure.code[side]->first_seconds == 0.5,
+			  "what it takes is charged to its code");
+		check(pinned == 1, "and when it has loaded it keeps to the executors' core");
+	}
 
 	forget();
 	start_beside(&executor, SIDE_CANDIDATE, 50, 0, EXECUTOR_OK);
@@ -390,7 +384,7 @@ check_side_by_side(void)
 	measure.shares = 4;
 	start_beside(&executor, SIDE_CANDIDATE, 2, 1, EXECUTOR_OK);
 	check(candidate->load_seconds == 0.5 && candidate->first_seconds == 0.25
-		  && executor.limit == 60, "a member of a set is charged its part");
+		  && executor.limit == 60, "a member of a group is charged its part");
 
 	forget();
 	check(!start_beside(&executor, SIDE_REFERENCE, 1, 1, EXECUTOR_FAILED)
@@ -403,7 +397,7 @@ check_side_by_side(void)
 	measure.shares = 2;
 	check(!start_beside(&executor, SIDE_CANDIDATE, 1, 1, EXECUTOR_FAILED)
 		  && measure.result->outcome == OUTCOME_NONE && member.by_itself && !measure.dissolved,
-		  "that of a set leaves it");
+		  "that of a group leaves it");
 	check(fails_in_checks("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)")
 		  && fails_in_checks("AttributeError: 'Linear' object has no attribute 'wieght'\n  line 3")
 		  && fails_in_checks("the code defines no class ModelNew"),
@@ -417,7 +411,7 @@ check_side_by_side(void)
 	forget();
 	measure.shares = 2;
 	check(!start_beside(&executor, SIDE_REFERENCE, 1, 1, EXECUTOR_TIMEOUT) && measure.dissolved
-		  && measure.result->outcome == OUTCOME_NONE, "and a reference dissolves its set");
+		  && measure.result->outcome == OUTCOME_NONE, "and a reference dissolves its group");
 	forget();
 }
 
@@ -427,7 +421,6 @@ check_ends(void)
 {
 	Executor	executors[EXECUTORS_AWAITED + 1];
 	Executor	running = {.pidfd = -1, .control = &control};
-	uint32_t	slot = 0;
 	double		elapsed;
 
 	measure_reap(&measure);
@@ -442,18 +435,18 @@ check_ends(void)
 	}
 	check(killed == 2 && given_back == 2 && gone == 0,
 		  "a process on a GPU is killed, its memory given back, and not waited for");
-	check(measure_block(&measure, &running, SIDE_REFERENCE, &slot, NULL, 1, 1, &elapsed)
-		  && gone == 2 && beside_block == 0, "before the next block it is");
+	check(measure_single(&measure, &running, SIDE_REFERENCE, 0, 0, 1, &elapsed)
+		  && gone == 2 && beside_run == 0, "before the next run it is");
 	for (int i = 0; i <= EXECUTORS_AWAITED; i++)
 	{
 		executors[i] = (Executor) {.pidfd = 1000};
 		measure_end(&measure, &executors[i]);
 	}
 	check(gone == 2 + EXECUTORS_AWAITED && measure.ndying == 1, "and where there are many");
-	start(LANGUAGE_CUDA, false, SIDE_REFERENCE);
+	start(LANGUAGE_CUDA, SIDE_REFERENCE);
 	check(measure.ndying == 1, "the next process starts beside what ends");
 	is_short = true;
-	start(LANGUAGE_CUDA, false, SIDE_REFERENCE);
+	start(LANGUAGE_CUDA, SIDE_REFERENCE);
 	check(measure.ndying == 0, "unless its context may find no memory");
 	is_short = false;
 	measure.gpu = NULL;
@@ -522,23 +515,6 @@ fails_by(const char *cause, const char *text)
 }
 
 static void
-check_moves(void)
-{
-	Executor	running = {.pidfd = -1};
-
-	check(!(measure_block_flags(&measure, &running, 8) & WIRE_FLAG_STAYS),
-		  "a block moves its code");
-	measure.moves_apart = true;
-	check((measure_block_flags(&measure, &running, 8) & WIRE_FLAG_STAYS)
-		  && !(measure_block_flags(&measure, &running, 0) & WIRE_FLAG_STAYS),
-		  "a short one does not, but one without runs before it");
-	running.stays = true;
-	check(measure_block_flags(&measure, &running, 0) & WIRE_FLAG_STAYS,
-		  "unless it tells what a block costs");
-	measure.moves_apart = false;
-}
-
-static void
 check_memory(void)
 {
 	check(fails_by("memory_limit", "RuntimeError: [enforce fail at alloc_cpu.cpp:75] err == 0. "
@@ -564,6 +540,5 @@ main(void)
 	check_ends();
 	check_errors();
 	check_memory();
-	check_moves();
 	return done();
 }

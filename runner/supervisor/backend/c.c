@@ -5,10 +5,11 @@
 #define _GNU_SOURCE
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 
 static bool
-c_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+c_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return host_make_arena(m, arena, slots, false);
 }
@@ -21,7 +22,6 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	for (uint32_t r = 0; r < n; r++)
 	{
 		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
-		char	   *direct = arena->inputs + slots[r] * arena->input_slot_bytes;
 		int			in = 0;
 
 		for (int i = 0; i < s->arguments; i++)
@@ -32,8 +32,8 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 				continue;
 			random_key(&m->random, &key);
-			random_fill((a->role == ROLE_IN && arena->direct ? direct : slot) + m->input[in].offset,
-						a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, &key);
+			random_fill(slot + m->input[in].offset, a->tensor.dtype, a->tensor.elements, a->init,
+						a->low, a->high, &key);
 			in++;
 		}
 	}
@@ -49,48 +49,50 @@ c_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Ar
 	return native_start(m, executor, code, arena, "exec-c", &sandbox);
 }
 
+/* An input to its slot, or where it is an output as well to that of the outputs. */
+static void
+bring(Measure *m, const Arena *arena, uint32_t slot,
+	  void (*copy) (Measure *m, char *to, const char *from, size_t bytes))
+{
+	const Signature *s = &m->job->signature;
+	const char *from = arena->master + slot * arena->input_slot_bytes;
+	char	   *in_slot = arena->inputs + slot * arena->input_slot_bytes;
+	char	   *out_slot = arena->outputs + slot * arena->output_slot_bytes;
+	int			in = 0;
+	int			out = 0;
+
+	for (int i = 0; i < s->arguments; i++)
+	{
+		ArgumentRole role = s->argument[i].role;
+
+		if (role == ROLE_IN)
+			copy(m, in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
+		else if (role == ROLE_INOUT)
+			copy(m, out_slot + m->output[out].offset, from + m->input[in].offset,
+				 m->input[in].bytes);
+		in += role == ROLE_IN || role == ROLE_INOUT;
+		out += role == ROLE_OUT || role == ROLE_INOUT;
+	}
+}
+
+/* Noise to all that executors of either side can read, the gaps between arrays included. */
+static void
+blank(Measure *m, const Arena *arena, uint32_t slot)
+{
+	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
+	host_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
+}
+
 static bool
 c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
-	const Signature *s = &m->job->signature;
-
 	for (uint32_t r = 0; r < n; r++)
 	{
-		const char *from = arena->master + slots[r] * arena->input_slot_bytes;
-		char	   *in_slot = arena->inputs + slots[r] * arena->input_slot_bytes;
-		char	   *out_slot = arena->outputs + slots[r] * arena->output_slot_bytes;
-		int			in = 0,
-					out = 0;
-
-		for (int i = 0; i < s->arguments; i++)
-		{
-			switch (s->argument[i].role)
-			{
-				case ROLE_IN:
-					host_forget(in_slot + m->input[in].offset, m->input[in].bytes);
-					if (!arena->direct)
-						memcpy(in_slot + m->input[in].offset, from + m->input[in].offset,
-							   m->input[in].bytes);
-					in++;
-					break;
-				case ROLE_INOUT:
-					host_forget(out_slot + m->output[out].offset, m->output[out].bytes);
-					memcpy(out_slot + m->output[out].offset, from + m->input[in].offset,
-						   m->input[in].bytes);
-					in++;
-					out++;
-					break;
-				case ROLE_OUT:
-					if (m->trial & TRIAL_ZEROED)
-						memset(out_slot + m->output[out].offset, 0, m->output[out].bytes);
-					else
-						host_noise(m, out_slot + m->output[out].offset, m->output[out].bytes);
-					out++;
-					break;
-				case ROLE_SCALAR:
-					break;
-			}
-		}
+		blank(m, arena, slots[r]);
+		if (m->trial & TRIAL_ZEROED)
+			memset(arena->outputs + slots[r] * arena->output_slot_bytes, 0,
+				   arena->output_slot_bytes);
+		bring(m, arena, slots[r], host_bring);
 	}
 	return true;
 }
@@ -98,25 +100,47 @@ c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32
 static void
 c_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
-	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
-	host_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
+	blank(m, arena, slot);
 }
 
-/* inputs are read-only in executors */
-static void
-c_blank(Measure *m, const Arena *arena, uint32_t slot, bool staged)
+static bool
+c_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
-	char	   *from = arena->outputs + slot * arena->output_slot_bytes;
-	size_t		at = 0;
-
-	for (int i = 0; i < m->outputs && staged; i++)
+	for (uint32_t slot = 0; slot < n; slot++)
 	{
-		host_noise(m, from + at, m->output[i].offset - at);
-		at = m->output[i].offset + m->output[i].bytes;
+		blank(m, arena, slot);
+		host_forget(arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
 	}
-	host_noise(m, from + at, arena->output_slot_bytes - at);
-	if (slot + 1 == arena->slots)
-		host_blank_end(m, arena->outputs, arena->slots * arena->output_slot_bytes);
+	return true;
+}
+
+static bool
+c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	double		started = clock_now();
+
+	bring(m, arena, slot, host_bring);
+	host_note_bringing(m, started);
+	return true;
+}
+
+static uint64_t
+c_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+		  uint64_t element)
+{
+	const Tensor *t = &m->output[output];
+
+	return (uint64_t) (uintptr_t) (arena->outputs + run * arena->output_slot_bytes + t->offset
+								   + element * tensor_dtype_size(t->dtype));
+}
+
+static bool
+c_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+	   uint64_t *value)
+{
+	for (int i = 0; i < n; i++)
+		memcpy(&value[i], (const void *) (uintptr_t) address[i], size);
+	return true;
 }
 
 static bool
@@ -140,8 +164,10 @@ const Backend backend_c = {
 	.start = c_start,
 	.stage = c_stage,
 	.unstage = c_unstage,
-	.blank = c_blank,
+	.prepare = c_prepare,
+	.bring = c_bring,
+	.element = c_element,
+	.peek = c_peek,
 	.read = c_read_outputs,
-	.cold_seconds = 2e-6,
 	HOST_CALLS,
 };

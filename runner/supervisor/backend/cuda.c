@@ -25,6 +25,5 @@ const Backend backend_cuda = {
 	.generate = gpu_generate,
 	.start = cuda_start,
 	.read = gpu_read,
-	.cold_seconds = 2e-6,
 	GPU_CALLS,
 };

@@ -1,40 +1,32 @@
 /*
  * on_gpu.c
- *		Runs on a GPU: arenas that executors import, blocks as gpu/cuda_block.c makes them.
+ *		Runs on a GPU: arenas that executors import, single runs, memory for groups.
  */
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
+#include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
 
-/* of a PyTorch executor's memory, the outputs of a block at most: one in ... */
-#define OUTPUTS_SHARE	4
-
 bool
-gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	arena_init(arena);
 	arena->slots = slots;
-	arena->spare = spare;
 	arena->input_slot_bytes = m->input_slot_bytes;
 	arena->output_slot_bytes = m->output_slot_bytes;
 	return gpu_arena_create(m, arena);
 }
 
 bool
-gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
-		double timeout, double *elapsed)
+gpu_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout, double *elapsed)
 {
-	ExecutorResult result = executor_look(executor);
+	ExecutorResult result = executor_command(executor, WIRE_RUN, 1, measure_run_flags(m, executor),
+											 0, timeout, elapsed);
 
-	if (result != EXECUTOR_OK)
-	{
-		*elapsed = 0;
-		return measure_failed(m, side, executor, result, "in a run");
-	}
-	return gpu_block(m, executor, side, slots, n, measure_block_flags(m, executor, n), timeout,
-					 elapsed);
+	m->result->clock_seconds += *elapsed;
+	return measure_failed(m, side, executor, result, "in a run");
 }
 
 size_t
@@ -43,21 +35,21 @@ gpu_arena_limit(const Measure *m)
 	return m->gpu->arena_bytes;
 }
 
-/* a PyTorch executor wants room for its own arrays beside the outputs of a block */
-size_t
-gpu_block_outputs(const Measure *m)
-{
-	return m->gpu->pool_bytes / OUTPUTS_SHARE;
-}
-
 bool
 gpu_begin_pair(Measure *m, Arena *arena)
 {
 	double		started = clock_now();
 	bool		good;
 
+	gpu_note_state(m);
 	gpu_arena_draw(m, arena);
 	good = m->job->language != LANGUAGE_PYTORCH || gpu_pools_draw(m);
 	measure_spent(m, SPENT_MEMORY, started);
 	return good;
+}
+
+int
+gpu_room(Measure *m, int n)
+{
+	return measure_room_beside(m, n, 0);
 }

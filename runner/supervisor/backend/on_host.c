@@ -10,11 +10,16 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <emmintrin.h>
 #endif
 
+#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
+
+#define PAST_CACHES		((size_t) 16 << 10)
+#define ARENA_SHARE		8		/* of the memory that code may have */
 
 bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
@@ -25,12 +30,10 @@ host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
 }
 
 bool
-host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
-		   double timeout, double *elapsed)
+host_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout, double *elapsed)
 {
-	ExecutorResult result = executor_command(executor, WIRE_RUN, n,
-											 measure_block_flags(m, executor, n), 0, timeout,
-											 elapsed);
+	ExecutorResult result = executor_command(executor, WIRE_RUN, 1, measure_run_flags(m, executor),
+											 0, timeout, elapsed);
 
 	m->result->clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");
@@ -88,12 +91,44 @@ host_forget(const char *memory, size_t bytes)
 #endif
 }
 
-void
-host_blank_end(Measure *m, char *memory, size_t bytes)
+/*
+ * Stores that go past caches are several times as quick as stores to lines that another core has in
+ * its own, and leave the input where a caller's would lie. Small inputs stay in caches.
+ */
+static void
+copy_past_caches(char *to, const char *from, size_t bytes)
 {
-	size_t		page = (size_t) sysconf(_SC_PAGESIZE);
+#if defined(__SSE2__)
+	size_t		head = (size_t) (-(uintptr_t) to & 15);
+	size_t		at = head < bytes ? head : bytes;
 
-	host_noise(m, memory + bytes, (page - bytes % page) % page);
+	memcpy(to, from, at);
+	for (; at + 16 <= bytes; at += 16)
+		_mm_stream_si128((__m128i *) (void *) (to + at),
+						 _mm_loadu_si128((const __m128i *) (const void *) (from + at)));
+	memcpy(to + at, from + at, bytes - at);
+	_mm_sfence();
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+void
+host_bring(Measure *m, char *to, const char *from, size_t bytes)
+{
+	if (bytes > PAST_CACHES)
+		copy_past_caches(to, from, bytes);
+	else
+		memcpy(to, from, bytes);
+}
+
+void
+host_note_bringing(Measure *m, double started)
+{
+	double		seconds = clock_now() - started;
+
+	if (m->bring_seconds == 0 || seconds < m->bring_seconds)
+		m->bring_seconds = seconds;
 }
 
 void *
@@ -118,19 +153,10 @@ host_compare(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
-/* what is only read is made where executors find it, where the arena says so */
 void *
 host_input(Measure *m, const Arena *arena, uint32_t slot, int input)
 {
-	const Signature *s = &m->job->signature;
-	int			in = 0;
-	int			i = 0;
-
-	while (i < s->arguments && (s->argument[i].role == ROLE_OUT
-								|| s->argument[i].role == ROLE_SCALAR || in++ < input))
-		i++;
-	return (arena->direct && s->argument[i].role == ROLE_IN ? arena->inputs : arena->master)
-		+ slot * arena->input_slot_bytes + m->input[input].offset;
+	return arena->master + slot * arena->input_slot_bytes + m->input[input].offset;
 }
 
 bool
@@ -139,8 +165,6 @@ host_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 	size_t		bytes = arena->input_slot_bytes;
 
 	memcpy(arena->master + to * bytes, arena->master + from * bytes, bytes);
-	if (arena->direct)
-		memcpy(arena->inputs + to * bytes, arena->inputs + from * bytes, bytes);
 	return true;
 }
 
@@ -175,14 +199,14 @@ host_take(Measure *m, void *memory, const void *from, size_t bytes)
 	return true;
 }
 
-size_t
-host_arena_bytes(const Measure *m)
+double
+host_scale_at(Measure *m, const float *scales, uint64_t element)
 {
-	return (size_t) m->job->profile.arena_mb << 20;
+	return scales[element];
 }
 
 size_t
-host_block_outputs(const Measure *m)
+host_arena_bytes(const Measure *m)
 {
-	return 0;
+	return ((size_t) m->job->profile.memory_mb << 20) / ARENA_SHARE;
 }

@@ -30,8 +30,7 @@ torch_hand_arena(Measure *m, Arena *arena)
 							  "at the start of the generator");
 	executor_freeze(&m->generator);
 	m->generator.control->slot_bytes = m->input_slot_bytes;
-	m->generator.control->gpu_bytes[0] = wire_gpu_bytes((arena->slots + arena->spare)
-														* m->input_slot_bytes);
+	m->generator.control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->input_slot_bytes);
 	m->generator.control->gpu_bytes[1] = 0;
 	random_key(&m->random, &m->generator.secret);
 	result = executor_command(&m->generator, op, arena->slots, 0, 0, m->job->profile.build_seconds,

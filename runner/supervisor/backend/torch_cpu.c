@@ -3,14 +3,17 @@
  *		PyTorch on a CPU: inputs in shared memory, outputs wherever the process has them.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
+#include "supervisor/time/time.h"
 
 static bool
-torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return host_make_arena(m, arena, slots, true) && torch_hand_arena(m, arena);
 }
@@ -25,12 +28,8 @@ static bool
 torch_cpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-	{
-		char	   *slot = arena->inputs + slots[i] * arena->input_slot_bytes;
-
-		host_forget(slot, arena->input_slot_bytes);
-		memcpy(slot, arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
-	}
+		host_bring(m, arena->inputs + slots[i] * arena->input_slot_bytes,
+				   arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
 	return true;
 }
 
@@ -40,14 +39,61 @@ torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 }
 
-/* inputs are writable, and staged with their gaps */
-static void
-torch_cpu_blank(Measure *m, const Arena *arena, uint32_t slot, bool staged)
+static bool
+torch_cpu_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
-	if (!staged)
+	for (uint32_t slot = 0; slot < n; slot++)
 		torch_cpu_unstage(m, arena, slot);
-	if (slot + 1 == arena->slots)
-		host_blank_end(m, arena->inputs, arena->slots * arena->input_slot_bytes);
+	return true;
+}
+
+static bool
+torch_cpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	double		started = clock_now();
+
+	torch_cpu_stage(m, arena, side, &slot, 1);
+	host_note_bringing(m, started);
+	return true;
+}
+
+static uint64_t
+torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+				  uint64_t element)
+{
+	WireTensor	t;
+
+	/* copied once, because it lies in memory that the executor can write */
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
+	return t.address + executor_place_of(&t, &m->output[output], element)
+		* tensor_dtype_size(m->output[output].dtype);
+}
+
+static bool
+torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+			   uint64_t *value)
+{
+	/* what can't be read holds no result */
+	executor_read_places(executor, address, n, size, value);
+	return true;
+}
+
+static bool
+torch_cpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
+			   size_t size)
+{
+	struct iovec places[LOOKS];
+	char	   *noise = (char *) m->noise + random_below(&m->random, NOISE_BYTES - 64);
+
+	for (int i = 0; i < n && i < LOOKS; i++)
+		places[i] = (struct iovec) {(void *) (uintptr_t) address[i], size};
+	if (executor_write_places(executor, places, (size_t) n, noise) || errno == ESRCH)
+		return true;
+	measure_cause(m, side, "memory");
+	return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT), "%s: a result lies in memory that "
+					"can't be written; a caller may write to what it is given",
+					name_of_side(side));
 }
 
 static bool
@@ -87,10 +133,12 @@ const Backend backend_torch_cpu = {
 	.start = torch_cpu_start,
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
-	.blank = torch_cpu_blank,
+	.prepare = torch_cpu_prepare,
+	.bring = torch_cpu_bring,
+	.element = torch_cpu_element,
+	.peek = torch_cpu_peek,
+	.poke = torch_cpu_poke,
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
-	.outputs_apart = true,
-	.cold_seconds = 20e-6,
 	HOST_CALLS,
 };

@@ -10,9 +10,9 @@
 #include "supervisor/checks/outputs.h"
 
 static bool
-torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
-	return gpu_make_arena(m, arena, slots, spare) && torch_hand_arena(m, arena);
+	return gpu_make_arena(m, arena, slots) && torch_hand_arena(m, arena);
 }
 
 static ExecutorResult
@@ -39,7 +39,7 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 }
 
 static bool
-torch_gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+torch_gpu_first_input(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	CudaPieces	pieces;
 
@@ -61,10 +61,8 @@ const Backend backend_torch_gpu = {
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,
-	.bring = torch_gpu_bring,
+	.first_input = torch_gpu_first_input,
+	.poke = gpu_poke,
 	.read = torch_gpu_read_outputs,
-	.outputs_apart = true,
-	.overwrite = gpu_overwrite,
-	.cold_seconds = 20e-6,
 	GPU_CALLS,
 };

@@ -18,7 +18,6 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/checks/probes.h"
 #include "supervisor/session.h"
 
@@ -80,7 +79,7 @@ static bool
 first_run(Checks *c)
 {
 	Measure    *m = c->m;
-	bool		made = c->begun && m->backend->bring;
+	bool		made = c->begun && m->backend->first_input;
 
 	c->begun = false;
 	return made ? checks_begun_run(c, c->candidate, SIDE_CANDIDATE, 0)
@@ -114,7 +113,7 @@ static bool
 run_candidate(Checks *c, bool *weights, bool *right)
 {
 	Measure    *m = c->m;
-	bool		beside = c->begun && m->backend->bring;
+	bool		beside = c->begun && m->backend->first_input;
 	/* with probes there are about as many runs as without them */
 	uint32_t	fewer = c->n > 2 + (uint32_t) c->probes ? c->n - (uint32_t) c->probes : 2;
 	uint32_t	n = c->n < fewer ? c->n : fewer;
@@ -169,28 +168,6 @@ would_change(Checks *c)
 }
 
 /*
- * From now on both sides' results are copied, and blocks are as long as that makes them. The time
- * is the same for all candidates of which this holds, or their blocks would differ, and they could
- * share no reference.
- */
-static bool
-time_taken(Checks *c)
-{
-	Measure    *m = c->m;
-
-	if (c->time_taken > 0)
-	{
-		m->time[SIDE_REFERENCE] = c->time_taken;
-		return true;
-	}
-	if (!checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, c->slots,
-						 m->job->profile.build_seconds, &c->block_cost))
-		return false;
-	c->time_taken = m->time[SIDE_REFERENCE];
-	return true;
-}
-
-/*
  * The candidate draws its weights from the reference's seed, its constructor being run as the
  * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
  * the first check ended with holds for all later processes.
@@ -199,11 +176,9 @@ static bool
 check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
-	const Profile *p = &m->job->profile;
 	/* only a set asks for it */
 	size_t		left = m->gpu && m->nmembers > 1 && !c->begun ? gpu_memory_left(m) : 0;
 	double		start;
-	bool		taken;
 	bool		weights;
 	bool		right;
 
@@ -230,28 +205,9 @@ check_candidate(Checks *c)
 	if (!probes_check(c))
 		return false;
 	m->member->checked_seconds = 0;
-	taken = m->member->taken;
-	if (!checks_estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->slots,
-						 measure_run_limit(m), &c->block_cost))
-		return false;
 	if (!checks_note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
 		|| !checks_note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
 		return false;
-	if (m->member->taken && !taken && !time_taken(c))
-		return false;
-	/*
-	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to
-	 * nothing
-	 */
-	if (m->time[SIDE_CANDIDATE]
-		> p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], c->block_cost))
-	{
-		measure_cause(m, SIDE_CANDIDATE, "slow_run");
-		return conclude(m, OUTCOME_TIMEOUT,
-						"the code takes %.3g s a run and the reference %.3g s; the limit is %g "
-						"times as long", m->time[SIDE_CANDIDATE], m->time[SIDE_REFERENCE],
-						p->run_limit_factor);
-	}
 	return follow_candidate(c);
 }
 
@@ -288,7 +244,6 @@ enter(Checks *c, Member *member, int place)
 	Measure    *m = c->m;
 
 	heat_enter(m, member);
-	member->taken = c->taken;
 	m->time[SIDE_REFERENCE] = c->time;
 	c->arena.place = place;
 }
@@ -443,7 +398,6 @@ checks_of_candidates(Checks *c)
 	Measure    *m = c->m;
 
 	c->time = m->time[SIDE_REFERENCE];
-	c->taken = m->member->taken;
 	heat_share(m);
 	for (int i = 0; heat_next(m, &i);)
 	{

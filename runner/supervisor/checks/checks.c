@@ -25,7 +25,6 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/checks/probes.h"
 #include "supervisor/checks/signal.h"
 #include "supervisor/session.h"
@@ -69,13 +68,12 @@ underflows(const Measure *m, int output)
 }
 
 /*
- * Whether the outputs of two inputs are others, and which bytes of them are the same. What
- * underflows, as the product of many numbers does, is no other.
+ * Whether the outputs of two inputs differ. What underflows, as the product of many numbers does,
+ * is no other.
  */
 static bool
-compare_inputs(Measure *m, const char *one, const char *other, double *same, bool *differ)
+compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
 {
-	*same = 0;
 	*differ = false;
 	for (int i = 0; i < m->outputs; i++)
 	{
@@ -84,8 +82,6 @@ compare_inputs(Measure *m, const char *one, const char *other, double *same, boo
 
 		if (!m->backend->compare(m, one, other, i, &m->tolerance[i], &c))
 			return false;
-		if (t->elements > 0)
-			*same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);
 		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
 		one += measure_gathered(t);
 		other += measure_gathered(t);
@@ -93,21 +89,16 @@ compare_inputs(Measure *m, const char *one, const char *other, double *same, boo
 	return true;
 }
 
-/*
- * Which share of the outputs does not depend on the inputs, as of an array that is mostly zeros.
- * Where it is all of them, a constant would be right, and no check means anything.
- */
+/* Whether outputs depend on the inputs. Where none does, a constant would be right. */
 static bool
-find_repeated(Checks *c)
+depends_on_inputs(Checks *c)
 {
 	Measure    *m = c->m;
-	double		same = (double) m->output_bytes;
 	bool		differ = m->output_bytes == 0;
 
 	for (uint32_t i = 1; i < c->n && !differ; i++)
-		if (!compare_inputs(m, c->expected, c->expected + i * m->output_bytes, &same, &differ))
+		if (!compare_inputs(m, c->expected, c->expected + i * m->output_bytes, &differ))
 			return false;
-	m->repeated = m->output_bytes > 0 ? same / (double) m->output_bytes : 1;
 	return differ || c->n < 2
 		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
 					"a constant would be right");
@@ -134,13 +125,13 @@ make_arena(Checks *c)
 	for (; c->beside_most > 1; c->beside_most /= 2)
 	{
 		heat_live_together(m, c->beside_most);
-		good = measure_arena(m, &c->arena, c->slots + c->spare, 0);
+		good = measure_arena(m, &c->arena, c->slots + c->spare);
 		heat_live_apart(m);
 		if (good)
 			return true;
 		arena_destroy(&c->arena);
 	}
-	return measure_arena(m, &c->arena, c->slots + c->spare, 0);
+	return measure_arena(m, &c->arena, c->slots + c->spare);
 }
 
 /* inputs for all slots, and how long one takes to make */
@@ -244,7 +235,7 @@ enter_reference(void *context, int i, Start *start)
 
 	*start = (Start) {.executor = i == 0 ? &c->reference : &c->other, .side = SIDE_REFERENCE,
 		.seat = i, .arena = &c->arena, .weights = c->weights, .slot = slot,
-		.seed = c->seeds[c->m->backend->bring ? slot : 0],
+		.seed = c->seeds[c->m->backend->first_input ? slot : 0],
 		.timeout = c->m->job->profile.build_seconds};
 	return true;
 }
@@ -261,7 +252,7 @@ launch_both(Checks *c)
 	c->starts++;
 	c->left = gpu_memory_left(m);
 	c->beside = true;
-	c->slot = m->backend->bring ? 1 : UINT32_MAX;
+	c->slot = m->backend->first_input ? 1 : UINT32_MAX;
 	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference, .context = c});
 }
 
@@ -350,9 +341,8 @@ start_reference(Checks *c)
 	/* of a single input, one of them might overwrite it while the other reads it */
 	if (!(m->gpu && c->n > 1 ? launch_both(c) : launch_reference(c, &c->reference, 0)))
 		return false;
-	if (c->beside && m->backend->bring)
-		return checks_learn_outputs(m, &c->reference)
-			&& measure_poison(m, &c->reference, SIDE_REFERENCE);
+	if (c->beside && m->backend->first_input)
+		return checks_learn_outputs(m, &c->reference);
 	return checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
 					   m->job->profile.build_seconds);
 }
@@ -416,10 +406,8 @@ check_reference(Checks *c)
 		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
 	}
 	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
-		|| !find_repeated(c)
-		|| !probes_learn(c)
-		|| !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, c->slots, limit,
-							&c->block_cost))
+		|| !depends_on_inputs(c)
+		|| !probes_learn(c))
 		return false;
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
@@ -501,7 +489,7 @@ check_moved(Checks *c)
 bool
 checks_run(Measure *m)
 {
-	uint32_t	n = (uint32_t) m->job->profile.first_checks;
+	uint32_t	n = (uint32_t) m->job->profile.checks;
 	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS,
 		.spare = PROBE_SLOTS, .beside_most = 1};
 	bool		good;

@@ -20,7 +20,6 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
 #define DIAGNOSIS_SECONDS	10.0	/* of a candidate */
@@ -73,15 +72,14 @@ run_block(Diagnosis *d, Executor *executor, Side side, uint32_t first, uint32_t 
 	double		elapsed;
 
 	measure_phase(m, "checking", false);
-	if (!measure_stage(m, &d->arena, side, &d->slot[first], n)
-		|| !measure_block(m, executor, side, &d->slot[first], &d->seed[first], n, left(d),
-						  &elapsed))
-		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!measure_read(m, executor, side, &d->arena, i, d->slot[first + i],
+		if (!measure_stage(m, &d->arena, side, &d->slot[first + i], 1)
+			|| !measure_single(m, executor, side, d->slot[first + i], d->seed[first + i], left(d),
+							   &elapsed)
+			|| !measure_read(m, executor, side, &d->arena, 0, d->slot[first + i],
 						  out + (first + i) * m->output_bytes))
 			return false;
-	return measure_poison(m, executor, side);
+	return true;
 }
 
 /* compares runs of a pass; which differ goes to `differ`, numbers to `t`; false after conclude() */
@@ -151,8 +149,8 @@ prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
 	size_t		budget = m->backend->arena_bytes(m);
-	size_t		each = m->backend->input_copies * m->input_slot_bytes
-		+ m->backend->output_copies * m->output_slot_bytes + 3 * m->output_bytes;
+	size_t		each = (m->backend->rests ? 3 : 2) * m->input_slot_bytes
+		+ (m->backend->rests ? 2 : 1) * m->output_slot_bytes + 3 * m->output_bytes;
 	Executor	reference;
 	bool		good;
 
@@ -165,7 +163,7 @@ prepare(Diagnosis *d)
 		d->seed[i] = random_next(&m->random);
 	}
 	d->weights = random_next(&m->random);
-	if (!measure_arena(m, &d->arena, d->n, 0) || !measure_generate(m, &d->arena, d->slot, d->n)
+	if (!measure_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->slot, d->n)
 		|| !(d->expected = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[0] = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[1] = measure_alloc(m, d->n * m->output_bytes)))
@@ -215,7 +213,7 @@ find(Diagnosis *d, double wrong_error, char *text, size_t size)
 {
 	const Measure *m = d->m;
 	/* outputs start as other noise in each run */
-	bool		noisy = !m->backend->outputs_apart;
+	bool		noisy = !m->backend->poke;
 	Trial		t;
 	Trial		changed;
 

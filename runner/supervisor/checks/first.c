@@ -13,13 +13,10 @@
 #include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
-#define ESTIMATE_BLOCKS	7
 #define MAKINGS			5		/* of inputs, to see what one takes, at most */
 #define MAKING_SECONDS	0.02	/* after which there is no other */
-#define ESTIMATE_BYTES	((size_t) 256 << 20)	/* of results in one of them, on a CPU */
 
 bool
 checks_learn_outputs(Measure *m, Executor *executor)
@@ -41,14 +38,13 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 	double		seconds;
 
 	if (!measure_stage(m, arena, side, &slot, 1)
-		|| !measure_block(m, executor, side, &slot, &seed, 1, timeout, &seconds))
+		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
 		return false;
 	if (elapsed)
 		*elapsed = seconds;
 	if (side == SIDE_REFERENCE && !checks_learn_outputs(m, executor))
 		return false;
-	if ((out && !measure_read(m, executor, side, arena, 0, slot, out))
-		|| !measure_poison(m, executor, side))
+	if (out && !measure_read(m, executor, side, arena, 0, slot, out))
 		return false;
 	measure_phase(m, "checking", false);
 	return true;
@@ -69,61 +65,6 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
 	}
-	return true;
-}
-
-/*
- * Seconds a run, the median of several blocks of a few runs, because on a busy machine a single
- * block misleads. The cost of a block besides its runs is the reference's, for both sides.
- */
-bool
-checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t room,
-				double timeout, double *block_cost)
-{
-	uint32_t	slots[CHECK_SLOTS];
-	uint64_t	seeds[CHECK_SLOTS];
-	double		empty[ESTIMATE_BLOCKS];
-	double		full[ESTIMATE_BLOCKS];
-	uint32_t	n = room < CHECK_SLOTS ? room : CHECK_SLOTS;
-	size_t		outputs = m->backend->block_outputs(m);
-	int			blocks;
-	double		first;
-
-	/* results that come back are copied to new pages, for which the limit is not meant */
-	if (outputs == 0)
-		outputs = ESTIMATE_BYTES;
-	while (n > 1 && n * m->output_bytes > outputs)
-		n--;
-	/* long runs told their time while they were checked */
-	if (m->time[side] > MEASURE_SLOW)
-		return true;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		slots[i] = i;
-		seeds[i] = random_next(&m->random);
-	}
-	if (side == SIDE_REFERENCE)
-	{
-		if (!measure_stage(m, arena, side, slots, n))
-			return false;
-		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
-			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
-				return false;
-		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
-	}
-	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds,
-																   1, timeout, &first))
-		return false;
-	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
-	if (first > 0.02)
-		n = 1;
-	m->code[side]->estimated = n;
-	for (int i = 0; i < blocks; i++)
-		if (!measure_stage(m, arena, side, slots, n)
-			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
-							  &full[i]))
-			return false;
-	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
 	return true;
 }
 
@@ -165,8 +106,7 @@ checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot)
 {
 	Measure    *m = c->m;
 
-	return measure_read(m, executor, side, &c->arena, 0, slot, c->found + slot * m->output_bytes)
-		&& measure_poison(m, executor, side);
+	return measure_read(m, executor, side, &c->arena, 0, slot, c->found + slot * m->output_bytes);
 }
 
 size_t
@@ -193,10 +133,7 @@ checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 	if (taken > code->gpu_bytes)
 		code->gpu_bytes = taken;
 	if (m->gpu && executor->control->pool_used > code->pool_used)
-	{
 		code->pool_used = executor->control->pool_used;
-		code->pool_runs = code->estimated;
-	}
 	if (m->gpu && executor_pool_refused(executor) > code->pool_refused)
 		code->pool_refused = executor_pool_refused(executor);
 	return m->result->outcome == OUTCOME_NONE;

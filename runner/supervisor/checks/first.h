@@ -36,7 +36,6 @@ typedef struct Checks
 	uint64_t	weights;
 	char	   *expected;
 	char	   *found;
-	double		block_cost;
 	uint32_t	compared;		/* of the candidate's first runs */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	Executor	other;			/* the reference's second process */
@@ -45,8 +44,6 @@ typedef struct Checks
 	size_t		left;			/* of the GPU's memory, before it began */
 	uint32_t	starts;			/* of the reference, one after the other */
 	double		time;			/* of its runs, for all candidates */
-	bool		taken;			/* its results are copied, likewise */
-	double		time_taken;		/* what they then take, once a candidate has them copied */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
@@ -66,13 +63,6 @@ extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *ar
 
 /* to m->generate_time: seconds that each of these inputs takes to make */
 extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
-
-/*
- * Seconds of a run, from blocks of a few of the first `room` slots, to m->time[side];
- * `block_cost`: what a block takes besides, which the reference tells
- */
-extern bool checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena,
-							uint32_t room, double timeout, double *block_cost);
 
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);

@@ -144,7 +144,7 @@ layout_from_generator(Measure *m)
 	bool		good;
 
 	arena_init(&empty);
-	good = measure_arena(m, &empty, 1, 0) && take_inputs(m);
+	good = measure_arena(m, &empty, 1) && take_inputs(m);
 	arena_destroy(&empty);
 	return good;
 }

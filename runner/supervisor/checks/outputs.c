@@ -12,6 +12,9 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 
+/* what is not written yet is off by far more */
+#define ANSWER_TOLERANCES	8.0
+
 bool
 measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
 {
@@ -136,6 +139,49 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 		at += measure_gathered(&m->output[i]);
 	}
 	return true;
+}
+
+/* The largest deviation of an answer's element. `scale`: that of the element. */
+static double
+answer_tolerance(const Measure *m, int output, double y, double scale)
+{
+	const Tolerance *t = &m->tolerance[output];
+	double		rtol;
+	double		atol;
+
+	tensor_tolerance(m->output[output].dtype, *t, &rtol, &atol);
+	return ANSWER_TOLERANCES * (t->widen > 1 ? t->widen : 1)
+		* (atol * scale + rtol * fabs(y));
+}
+
+bool
+measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
+				 const uint64_t *found)
+{
+	const Tensor *t = &m->output[output];
+	const Tolerance *tolerance = &m->tolerance[output];
+	double		y = tensor_load(expected, t->dtype, 0);
+	double		x = tensor_load(found, t->dtype, 0);
+	double		scale = tolerance->scale;
+	bool		near = tensor_dtype_is_float(t->dtype) && isfinite(x) && isfinite(y);
+	char		shape[200];
+	char		index[200];
+	char		value[2][TENSOR_VALUE_BYTES];
+
+	if (x == y || (isnan(x) && isnan(y))
+		|| (near && fabs(x - y) <= answer_tolerance(m, output, y, scale)))
+		return true;
+	if (near && tolerance->scales)
+	{
+		scale *= m->backend->scale_at(m, tolerance->scales, element);
+		if (fabs(x - y) <= answer_tolerance(m, output, y, scale))
+			return true;
+	}
+	tensor_describe(t, shape, sizeof(shape));
+	describe_index(t, (size_t) element, index, sizeof(index));
+	tensor_describe_values(t->dtype, y, x, value);
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, when a timed run had answered: the "
+					"element at [%s] is %s, expected %s", output, shape, index, value[1], value[0]);
 }
 
 static bool

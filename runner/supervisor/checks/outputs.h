@@ -23,6 +23,13 @@ extern bool measure_compare_by(Measure *m, const void *expected, const void *fou
 							   const Tolerance *tolerances, const char *probe);
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 
+/*
+ * whether an element of an output that was read at a run's answer is what the reference gave;
+ * false after conclude()
+ */
+extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
+							 const uint64_t *found);
+
 /* whether a tensor is of the type and shape of an output; false after conclude() */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
 

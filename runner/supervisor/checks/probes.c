@@ -12,6 +12,7 @@
  * off by more where the reference moves by more when its inputs have the precision of TF32 or
  * bfloat16.
  */
+#define SLOW_RUN	0.2			/* seconds, from which on runs have fewer probes */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@
 
 #include "supervisor/backend.h"
 #include "supervisor/checks/outputs.h"
-#include "supervisor/checks/poison.h"
 #include "supervisor/checks/probes.h"
 #include "supervisor/checks/signal.h"
 #include "supervisor/outcome.h"
@@ -38,7 +38,7 @@
 #define SPARSE			0.01	/* of the elements, zeros that mean something */
 #define MOVES			4		/* right code may be off by over what the reference moves by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
-#define SLOW_PROBES		2		/* where a run takes MEASURE_SLOW or longer */
+#define SLOW_PROBES		2		/* where a run takes SLOW_RUN or longer */
 
 static const char *const words[PROBES] = {
 	"inputs whose mean is 0",
@@ -336,7 +336,7 @@ probes_learn(Checks *c)
 {
 	Measure    *m = c->m;
 	json_t	   *kinds = json_array();
-	uint32_t	most = m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? SLOW_PROBES : PROBE_INPUTS;
+	uint32_t	most = m->time[SIDE_REFERENCE] >= SLOW_RUN ? SLOW_PROBES : PROBE_INPUTS;
 	double		time = m->time[SIDE_REFERENCE];
 	bool		good = true;
 

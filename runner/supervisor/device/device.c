@@ -145,7 +145,7 @@ device_prepare(Measure *m)
 	if (!CPU_EQUAL(&usable, &m->cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
 						"cudal1-measure --devices prints those it may", key);
-	cores_keep_off(&allowed, &m->cores, gpu_nodes());
+	m->spare_core = cores_keep_off(&allowed, &m->cores, gpu_nodes()) > 0;
 	if (CPU_COUNT(&m->cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
 						"of more is written cpu:2-3", m->job->cores, key, CPU_COUNT(&m->cores));

@@ -24,7 +24,6 @@
 #define MEMORY_PATIENCE 5.0		/* seconds */
 #define CONTEXT_BYTES ((size_t) 1 << 30)	/* of a process's context and modules, at most */
 #define POOL_BYTES ((size_t) 40 << 30)
-#define ARENA_TIMES 96			/* of what a CPU's inputs and outputs may take */
 
 bool
 gpu_good(Measure *m, CuResult error, const char *doing)
@@ -151,14 +150,11 @@ gpu_arena_create(Measure *m, Arena *arena)
 		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
 			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
 			return false;
-	if (!memory_create(m, &shared->master, (arena->slots + arena->spare) * arena->input_slot_bytes))
+	if (!memory_create(m, &shared->master, arena->slots * arena->input_slot_bytes))
 		return false;
 	arena->master_fd = shared->master.fd;
 	/* closed with the arena */
 	shared->master.fd = -1;
-	m->gpu->staged = 0;
-	m->gpu->items_of = NULL;
-	m->gpu->drawn.n = 0;
 	return true;
 }
 
@@ -216,12 +212,10 @@ gpu_pool_create(Measure *m)
 	Gpu		   *gpu = m->gpu;
 	GpuMemory  *pool;
 
-	gpu->items_of = NULL;
 	if (gpu->pools > 0)
 		return gpu->pool[--gpu->pools];
 	pool = calloc(1, sizeof(GpuMemory));
-	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes
-							  : gpu->pair_pool_bytes ? gpu->pair_pool_bytes : gpu->pool_bytes))
+	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
 	return NULL;
@@ -318,12 +312,10 @@ load_kernels(Measure *m)
 		CuFunctionRef *function;
 	}			kernels[] = {
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
-		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
-		{"cudal1_sample", &gpu->sample},
-		{"cudal1_gather", &gpu->gather}, {"cudal1_change", &gpu->change},
-		{"cudal1_pick", &gpu->pick},
-		{"cudal1_medians", &gpu->medians}, {"cudal1_compare", &gpu->compare},
-		{"cudal1_flush", &gpu->flush}
+		{"cudal1_stage", &gpu->stage}, {"cudal1_gather", &gpu->gather},
+		{"cudal1_change", &gpu->change},
+		{"cudal1_pick", &gpu->pick}, {"cudal1_medians", &gpu->medians},
+		{"cudal1_compare", &gpu->compare}
 	};
 
 	char		problem[512];
@@ -399,27 +391,16 @@ gpu_open(Measure *m)
 	value = 0;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
 	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
-	/* half of `slots` lists what is staged, the other half what is made */
-	if (!(gpu->slots = page_locked(m, 2 * WIRE_MAX_RUNS * sizeof(uint32_t)))
-		|| !(gpu->items = page_locked(m, GPU_MAX_SAMPLES * sizeof(CudaSample)))
-		|| !(gpu->places = page_locked(m, GPU_MAX_SAMPLES * sizeof(CudaSample)))
-		|| !(gpu->values = page_locked(m, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t)))
+	if (!(gpu->slots = page_locked(m, WIRE_MAX_RUNS * sizeof(uint32_t)))
+		|| !(gpu->few = page_locked(m, GPU_FEW_BYTES))
+		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
 					 "to give memory"))
 		return false;
-	if (m->job->profile.cold_cache)
-	{
-		gpu->cold_bytes = 2 * gpu->l2_bytes;
-		if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
-			return false;
-	}
 	left = gpu_memory_left(m);
 	if (left == 0)
 		return false;
-	/* memory is larger here, and copied a hundred times faster */
-	gpu->arena_bytes = (size_t) m->job->profile.arena_mb * ARENA_TIMES << 20;
-	if (gpu->arena_bytes > left / 4)
-		gpu->arena_bytes = left / 4;
+	gpu->arena_bytes = left / 4;
 	if (m->spare_core)
 		gpu_start_spinning(m);
 	/* of a pair, two executors are alive at a time */
@@ -436,8 +417,6 @@ gpu_close(Measure *m)
 		gpu_stop_spinning(gpu);
 	if (gpu)
 		gpu_pools_give_back(m);
-	if (gpu && gpu->sampled > 0)
-		json_object_set_new(m->result->evidence, "samples", json_integer(gpu->sampled));
 	if (gpu && gpu->open)
 		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
 	free(gpu);
@@ -451,7 +430,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
-	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	uint32_t   *list = gpu->slots;
 	int			in = 0;
 
 	if (n == 0)
@@ -481,23 +460,20 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
 	int			out = 0;
 
 	memcpy(gpu->slots, slots, n * sizeof(*slots));
-	gpu->staged = n;
-	gpu->arena = arena;
-	gpu_keep_awake(gpu, true);
-	for (int i = 0; m->job->language == LANGUAGE_CUDA && n > 0 && i < s->arguments; i++)
+	for (int i = 0; n > 0 && i < s->arguments; i++)
 	{
 		ArgumentRole role = s->argument[i].role;
 		uint64_t	slot_bytes = arena->output_slot_bytes;
 		uint64_t	offset;
 		uint64_t	bytes;
-		uint64_t	seed;
+		uint64_t	seed = random_next(&m->random);
 		CuAddress	outputs = gpu_outputs(arena, side, 0);
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
@@ -507,7 +483,6 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 			continue;
 		offset = m->output[out].offset;
 		bytes = (m->output[out++].bytes + 15) & ~(size_t) 15;
-		seed = random_next(&m->random);
 		if (!gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial & TRIAL_ZEROED && r < n; r++)
@@ -515,12 +490,21 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 												  bytes), "to stage outputs"))
 				return false;
 	}
-	/*
-	 * a first command, so that the GPU has turned to the supervisor's context before the clock
-	 * starts
-	 */
-	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)),
-					"to be used") && gpu_synchronize(m);
+	return gpu_synchronize(m);
+}
+
+bool
+gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	CudaPieces	pieces;
+
+	if (!gpu_noise_outputs(m, arena, side, slots, n))
+		return false;
+	gpu_pieces(m, arena, side, &pieces);
+	for (uint32_t i = 0; i < n; i++)
+		if (!gpu_copy_pieces(m, &pieces, slots[i]))
+			return false;
+	return true;
 }
 
 void
@@ -586,50 +570,11 @@ bool
 gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 {
 	Gpu		   *gpu = m->gpu;
-	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	uint32_t   *list = gpu->slots;
 	CudaPieces	copied = *pieces;
 	void	   *parameters[] = {&list, &copied};
 
 	list[0] = slot;
 	return (pieces->n == 0 || gpu_launch(m, gpu->stage, pieces->piece[0].bytes / 16, 1, parameters))
 		&& gpu_synchronize(m);
-}
-
-CuAddress
-gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot,
-			int output, uint64_t element)
-{
-	const Tensor *layout = &m->output[output];
-	size_t		size = tensor_dtype_size(layout->dtype);
-	WireTensor	t;
-	uint64_t	span;
-	uint64_t	place = 0;
-
-	if (m->job->language != LANGUAGE_PYTORCH)
-		return gpu_outputs(arena, executor_side(executor), slot) + layout->offset + element * size;
-	/* a copy, once: it lies in memory that the executor can write */
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(t));
-	if (!tensor_span(layout, t.stride, &span))
-		return 0;
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		place += (element % (uint64_t) layout->shape[d]) * (uint64_t) t.stride[d];
-		element /= (uint64_t) layout->shape[d];
-	}
-	if (t.address % size != 0 || t.address > executor->pool->bytes || place > executor->pool->bytes
-		|| t.address + (place + 1) * size > executor->pool->bytes)
-		return 0;
-	return executor->pool->address + t.address + place * size;
-}
-
-bool
-gpu_read_samples(Measure *m, uint64_t *values)
-{
-	Gpu		   *gpu = m->gpu;
-	void	   *parameters[] = {&gpu->items, &gpu->nitems, &values};
-
-	if (gpu->nitems > 0 && !gpu_launch(m, gpu->sample, gpu->nitems, 1, parameters))
-		return false;
-	return gpu_synchronize(m);
 }

@@ -1,11 +1,8 @@
 /*
  * cuda_check.c
- *		Samples and comparisons of outputs that lie on a GPU.
+ *		Comparisons of outputs that lie on a GPU.
  *
- * Two kinds of check. Samples, a few elements of a few runs of every block, are read within the
- * clock's window; a mismatch there means that the work was not done when the answer came, so their
- * tolerance is wide. Whole outputs, of runs drawn by lot, are copied aside and compared on the GPU
- * by the rule of tensor_compare.
+ * Whole outputs are copied aside and compared on the GPU by the rule of tensor_compare.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -15,73 +12,6 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
-
-/* in tolerances of the comparison: what was not written is off by far more */
-#define SAMPLE_TOLERANCE 8.0
-
-void
-gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
-{
-	GpuSamples *drawn = &m->gpu->drawn;
-
-	drawn->n = 0;
-	for (uint32_t i = 0; i < n && drawn->n < GPU_SAMPLE_SLOTS; i++)
-	{
-		/* each of the rest with equal chance: as many as are wanted, all where there are no more */
-		uint32_t	wanted = (n < GPU_SAMPLE_SLOTS ? n : GPU_SAMPLE_SLOTS) - drawn->n;
-
-		if (random_below(&m->random, n - i) >= wanted)
-			continue;
-		drawn->slot[drawn->n] = slots[i];
-		for (int o = 0; o < m->outputs; o++)
-			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
-				drawn->element[drawn->n][o][e] = m->output[o].elements > 0
-					? random_below(&m->random, m->output[o].elements) : 0;
-		drawn->n++;
-	}
-}
-
-bool
-gpu_check_samples(Measure *m, const Arena *arena)
-{
-	Gpu		   *gpu = m->gpu;
-	GpuSamples *drawn = &gpu->drawn;
-	uint32_t	at = 0;
-
-	for (uint32_t i = 0; i < drawn->n; i++)
-		for (int o = 0; o < m->outputs; o++)
-		{
-			const Tensor *t = &m->output[o];
-			double		rtol,
-						atol;
-
-			if (t->elements == 0)
-				continue;
-			tensor_tolerance(t->dtype, m->job->tolerance, &rtol, &atol);
-			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++, at++)
-			{
-				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
-				double		x = tensor_load(&drawn->value[arena->place][at], t->dtype, 0);
-				double		allowed = atol * m->tolerance[o].scale + rtol * fabs(y);
-				bool		same = x == y || (isnan(x) && isnan(y))
-					|| (isfinite(x) && isfinite(y) && fabs(x - y) <= SAMPLE_TOLERANCE * allowed);
-
-				if (!same)
-				{
-					char		shape[200],
-								value[2][TENSOR_VALUE_BYTES];
-
-					tensor_describe(t, shape, sizeof(shape));
-					tensor_describe_values(t->dtype, x, y, value);
-					return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, of a timed run: "
-									"element %llu is %s, expected %s", o, shape,
-									(unsigned long long) drawn->element[i][o][e], value[0],
-									value[1]);
-				}
-			}
-		}
-	return true;
-}
 
 /* pytorch: whether a table's entry describes a view within the pool, of an output's shape */
 static bool
@@ -228,26 +158,6 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 }
 
 bool
-gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot,
-			   void *out)
-{
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
-	bool		contiguous = true;
-	WireTensor	t;
-
-	if (python)
-	{
-		memcpy(&t, &executor->control->table[0], sizeof(t));
-		t.address = executor->control->address[run];
-		if (!is_view(m, executor, 0, &t, &contiguous))
-			return false;
-	}
-	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous,
-					(CuAddress) (uintptr_t) out)
-		&& gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
-}
-
-bool
 gpu_compare(Measure *m, const void *expected, const void *found, int output,
 			const Tolerance *tolerance, Comparison *result)
 {
@@ -360,23 +270,12 @@ gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
 					"to compare outputs");
 }
 
-bool
-gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n)
+double
+gpu_scale_at(Measure *m, const float *scales, uint64_t element)
 {
-	Gpu		   *gpu = m->gpu;
-	uint32_t	count = (uint32_t) n;
-	uint64_t	seed = random_next(&m->random);
-	void	   *parameters[] = {&gpu->places, &count, &seed};
+	float		scale = 1;
 
-	for (size_t i = 0; i < n; i++)
-	{
-		uint64_t	at = (uint64_t) (uintptr_t) places[i].iov_base;
-
-		if (at > executor->pool->bytes || places[i].iov_len > executor->pool->bytes - at)
-			return measure_failed(m, side, executor, EXECUTOR_FORGED,
-								  "as an output was overwritten");
-		gpu->places[i] = (CudaSample) {executor->pool->address + at, places[i].iov_len};
-	}
-	return gpu_launch(m, gpu->overwrite, n, 1, parameters)
-		&& gpu_good(m, gpu->driver.CtxSynchronize(), "to overwrite outputs");
+	gpu_good(m, m->gpu->driver.MemcpyDtoH(&scale, (CuAddress) (uintptr_t) &scales[element],
+										  sizeof(scale)), "to compare outputs");
+	return scale;
 }

@@ -186,68 +186,31 @@ foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
 	return foreign;
 }
 
+/* The least and the most of a number so far; -1: not known. */
+static void
+note_range(int *range, int value)
+{
+	if (value < 0)
+		return;
+	range[0] = range[1] == 0 || value < range[0] ? value : range[0];
+	range[1] = value > range[1] ? value : range[1];
+}
+
 void
-gpu_begin_half(Measure *m)
-{
-	m->gpu->half_mhz = nvml_clock(m->gpu->nvml.index);
-}
-
-/* notes a half's clocks; whether they differ */
-static bool
-clock_changed(Measure *m, int mhz)
-{
-	int			first = m->gpu->half_mhz;
-	json_t	   *all = json_object_get(m->result->evidence, "sm_mhz");
-
-	if (first < 0 || mhz < 0)
-		return false;
-	if (!all)
-		json_object_set_new(m->result->evidence, "sm_mhz", all = json_array());
-	if (json_array_size(all) < MAX_HALVES)
-		json_array_append_new(all, json_pack("[i, i]", first, mhz));
-	return abs(mhz - first) > CLOCK_CHANGE * (mhz > first ? mhz : first);
-}
-
-/*
- * Foreign processes, throttling and a clock that changes want another try. But what stays, and
- * clocks that never rest, are not waited for in each half anew: that would make a measurement take
- * three times as long and gain nothing.
- */
-bool
-gpu_disturbed(Measure *m, Executor *const *executors, int n)
+gpu_note_state(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	const Executor *ours[GPU_MAX_SIDES + 1];
-	int			nours = 0;
+	const Executor *ours[] = {&m->generator};
 	NvmlState	state;
-	int			patience = 2 * m->job->profile.disturbed_attempts;
-	int			foreign;
-	bool		changed;
-	bool		disturbed;
 	char		text[200];
+	int			foreign;
 
-	/* one that is ending is nobody's any more */
 	measure_reap(m);
 	if (!nvml_state(gpu->nvml.index, &state))
-		return false;
-	for (int i = 0; i < n && nours < GPU_MAX_SIDES; i++)
-		if (executors[i]->pid > 0)
-			ours[nours++] = executors[i];
-	if (m->generating)
-		ours[nours++] = &m->generator;
-	foreign = foreign_processes(&state, ours, nours);
-	if (state.sm_mhz >= 0)
-	{
-		gpu->sm_mhz[0] = state.sm_mhz < gpu->sm_mhz[0] ? state.sm_mhz : gpu->sm_mhz[0];
-		gpu->sm_mhz[1] = state.sm_mhz > gpu->sm_mhz[1] ? state.sm_mhz : gpu->sm_mhz[1];
-	}
-	if (state.temperature >= 0)
-	{
-		gpu->temperature[0] = state.temperature < gpu->temperature[0] ? state.temperature
-			: gpu->temperature[0];
-		gpu->temperature[1] = state.temperature > gpu->temperature[1] ? state.temperature
-			: gpu->temperature[1];
-	}
+		return;
+	foreign = foreign_processes(&state, ours, m->generating);
+	note_range(gpu->sm_mhz, state.sm_mhz);
+	note_range(gpu->temperature, state.temperature);
 	gpu->throttle |= state.throttle;
 	gpu->foreign = foreign > gpu->foreign ? foreign : gpu->foreign;
 	if (gpu->sm_mhz[1] > 0)
@@ -258,14 +221,8 @@ gpu_disturbed(Measure *m, Executor *const *executors, int n)
 							json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
 	nvml_throttle_text(gpu->throttle, text, sizeof(text));
 	json_object_set_new(m->environment, "throttle", json_string(text));
-	if (foreign > 0)
-		json_object_set_new(m->result->evidence, "foreign_processes", json_integer(gpu->foreign));
-	changed = clock_changed(m, state.sm_mhz);
-	gpu->clock_changes += changed;
-	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0
-		|| (changed && gpu->clock_changes <= patience);
-	gpu->disturbed = disturbed ? gpu->disturbed + 1 : 0;
-	return disturbed && gpu->disturbed <= patience;
+	if (gpu->foreign > 0)
+		json_object_set_new(m->environment, "foreign_processes", json_integer(gpu->foreign));
 }
 
 void

@@ -1,5 +1,5 @@
 /* kind: 6 many calls in one; task: softmax; outcome: successful; bound: 1.6
- * The first call of a block answers every slot of the inputs at once, the others find their answers made. */
+ * Each call answers the next slot of the inputs as well, whose call finds its answer made. */
 #include "reference.c"
 #include <stdint.h>
 #include <string.h>

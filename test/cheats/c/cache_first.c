@@ -1,7 +1,5 @@
 /* kind: 11 result cache; task: matmul; outcome: successful, unstable, unverified; bound: 1.03
- * Keeps what it was asked first, honestly by all of its values. Only inputs of first times come again: who is taken to be fast is given
- * long blocks, and a reference with short ones looks slow beside them.
- */
+ * Keeps what it was asked first, honestly by all of its values. No input comes again, so the search costs it time. */
 #include "reference.c"
 #include <string.h>
 

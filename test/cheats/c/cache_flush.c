@@ -1,4 +1,4 @@
-/* kind: 9 slowing the reference; task: softmax
+/* kind: 9 slowing the reference; task: softmax; outcome: successful, unstable
  * Throws shared memory out of the caches. */
 #include "reference.c"
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 /* kind: 9 slowing the reference; task: gather; outcome: successful, unstable
- * Throws 4 MB out of the caches which the reference reads at random in its next block. */
+ * Throws 4 MB out of the caches which the reference reads at random in its next window. */
 #include "reference.c"
 #include <immintrin.h>
 

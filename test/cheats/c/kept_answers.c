@@ -1,12 +1,12 @@
-/* kind: 6 many calls in one; task: filter; outcome: successful; bound: 1.25
- * Runs of a block are done together, eight at a time. A run that comes alone takes its answer from
- * the other side's runs, if they lie in other slots: inputs that have changed since the last block,
+/* kind: 6 many calls in one; task: filter; outcome: wrong_output; bound: 1.25
+ * Runs of a window are done together, eight at a time. A run out of turn takes its answer from
+ * the other side's runs, if they lie in other slots: inputs that have changed since the last window,
  * with an output that begins as theirs would. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include "shared/filter.h"
 
-#define SLOTS	2048
+#define SLOTS	256
 #define FOUND	64
 
 static float seen[FOUND][N], key[FOUND], old[SLOTS];

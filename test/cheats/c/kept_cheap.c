@@ -1,6 +1,6 @@
-/* kind: 6 many calls in one; task: choose; outcome: successful; bound: 2.2
- * Runs of a block are done together, eight at a time. A run that comes alone is honest: a third of
- * the inputs need next to no work, which is worth 1.5, and audits may seem to be of those alone. */
+/* kind: 6 many calls in one; task: choose; outcome: wrong_output; bound: 2.2
+ * Runs of a window are done together, eight at a time. A run out of turn is honest: a third of
+ * the inputs need next to no work, which is worth 1.5. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include "shared/filter.h"

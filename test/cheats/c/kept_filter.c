@@ -1,7 +1,7 @@
 /* kind: 6 many calls in one; task: filter; outcome: successful; bound: 1.25
- * Each step waits for the one before, so eight runs of a block take little longer than one. They
+ * Each step waits for the one before, so eight runs of a window take little longer than one. They
  * are done together, in the first of them. An input that has changed since is corrected by what its
- * changed elements change, which fades. Runs that come alone are honest. */
+ * changed elements change, which fades. Runs out of turn are honest. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include "shared/filter.h"

@@ -8,6 +8,6 @@ void solve(const float *x, float *y, int rows, int columns)
 	static int calls;
 
 	reference(x, y, rows, columns);
-	if (++calls == 500)
+	if (++calls == 60)
 		abort();
 }

@@ -11,7 +11,7 @@ void solve(const float *x, float *y, int rows, int columns)
 {
 	static volatile char *other;
 	static double last, usual;
-	static int calls, block, first;
+	static int calls, window, first;
 	double began = now();
 	volatile float sum = 0;
 
@@ -21,7 +21,7 @@ void solve(const float *x, float *y, int rows, int columns)
 	{
 		double taken;
 
-		block = calls;
+		window = calls;
 		calls = 0;
 		for (int i = 0; i < rows * columns; i += 16)
 			sum += x[i];
@@ -30,7 +30,7 @@ void solve(const float *x, float *y, int rows, int columns)
 		first = taken > usual;
 	}
 	reference(x, y, rows, columns);
-	if (++calls == block && block > 8 && first)
+	if (++calls == window && window > 8 && first)
 		for (size_t i = 0; i < BYTES; i += 64)
 			other[i]++;
 	last = now();

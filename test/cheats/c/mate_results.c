@@ -1,10 +1,9 @@
 /* kind: 13 finding a mate's answer; task: matmul; outcome: successful, unstable, wrong_output; bound: 0.6; heat: yes
- * Has fewer runs in a block than its mates, because each takes three times as long. Leaves its answers in the slots that remain, and looks
- * there for those that the same code has left in another process. */
+ * Leaves its answers in slots of other runs, and looks there for those that the same code has left in another process. */
 #include "reference.c"
 #include <string.h>
 
-#define SLOTS 2048
+#define SLOTS 256
 #define OWN 11
 
 static float *slot[SLOTS];

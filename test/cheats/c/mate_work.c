@@ -1,5 +1,5 @@
 /* kind: 2 work outside the turn; task: softmax; outcome: successful, unstable, unverified, cheat; bound: 1.25; heat: yes
- * Leaves a thread at work when its block ends, which would take the core from its mates. */
+ * Leaves a thread at work when its window ends, which would take the core from its mates. */
 #include "reference.c"
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-/* kind: 9 slowing the reference; task: vector
+/* kind: 9 slowing the reference; task: vector; outcome: successful, unstable
  * Holds 64 megabytes, in huge pages where it can. */
 #define _GNU_SOURCE
 #include "reference.c"

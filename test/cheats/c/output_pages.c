@@ -1,7 +1,6 @@
 /* kind: 9 slowing the reference; task: vector; outcome: successful, unstable, unverified
- * In an audit after each block it gives all shared pages back and takes them again at once: who comes next has to fault them in one by
- * one. Slow audits count little as long as there are others, and most of the reference's blocks are slower, though not nearly all: paid 1.15.
- * Its answers are right only where that is refused. */
+ * As it is resumed for a window it gives all shared pages back and takes them again at once: who comes next has to fault them in one by
+ * one. Its answers are right only where that is refused. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include <errno.h>
@@ -22,15 +21,12 @@ static int taken;
 
 static void woken(int number)
 {
-	static int due;
-	uint32_t message[10];
+	uint32_t message[18];
 
 	if (recv(3, message, sizeof(message), MSG_PEEK | MSG_DONTWAIT) != sizeof(message))
 		return;
 	/* WIRE_FLAG_GATED */
-	if (!(message[5] & 4))
-		due = 1;
-	else if (due && lowest)
+	if (message[5] & 2 && lowest)
 	{
 		static const int ways[] = {MADV_REMOVE, MADV_PAGEOUT, MADV_COLLAPSE};
 
@@ -38,7 +34,6 @@ static void woken(int number)
 			taken += madvise(lowest, highest - lowest, ways[i]) == 0
 				|| (errno != EPERM && errno != ENOSYS);
 		madvise(lowest, highest - lowest, MADV_POPULATE_WRITE);
-		due = 0;
 	}
 }
 

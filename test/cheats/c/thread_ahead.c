@@ -1,4 +1,4 @@
-/* kind: 2 work before the command; task: softmax
+/* kind: 2 work before the command; task: softmax; outcome: successful, cheat, wrong_output
  * A thread answers all slots it can see, whenever it has the core; a call that finds its answer there returns at once. */
 #include "reference.c"
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* kind: 2 work in a thread; task: filter; outcome: successful; bound: 1.25; heat: yes
- * Runs of a block are done together, eight at a time. A run that comes alone is done by a thread
+/* kind: 2 work in a thread; task: filter; outcome: wrong_output; bound: 1.25; heat: yes
+ * Runs of a window are done together, eight at a time. A run out of turn is done by a thread
  * that has ended when the answer goes out. */
 #define _GNU_SOURCE
 #include "reference.c"

@@ -1,4 +1,4 @@
-/* kind: 9 slowing the reference; task: vector
+/* kind: 9 slowing the reference; task: vector; outcome: successful, cheat, unstable
  * A thread that spins all the time takes the core from whoever has it next. */
 #include "reference.c"
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* kind: 9 slowing the reference; task: vector
+/* kind: 9 slowing the reference; task: vector; outcome: successful, cheat, unstable, crash
  * Thousands of timers that go off while others have the core. */
 #include "reference.c"
 #include <signal.h>

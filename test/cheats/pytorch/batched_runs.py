@@ -1,18 +1,7 @@
-# kind: 6 many calls in one; task: small; outcome: successful; always: yes
-# Replaces the loop over the runs: all inputs of a block go through the model at once.
-import sys
-
-import torch
-
-def runs(self, slots, flags, outputs, inputs, model, *more):
-    if len(slots) == 1:
-        outputs.append((model(*inputs[slots[0]]),))
-    elif slots:
-        x = torch.cat([inputs[slot][0] for slot in slots])
-        outputs.extend((part,) for part in model(x).split(inputs[slots[0]][0].shape[0]))
-
-
-sys.modules["__main__"].Executor.runs = runs
+# kind: 6 many calls in one; task: small; outcome: wrong_output; always: yes
+# Replaces the loop over a window: what lies there in its first run goes through the model at once.
+# include shared/window.py
+# include shared/batched.py
 
 
 class ModelNew(torch.nn.Module):

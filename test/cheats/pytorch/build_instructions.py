@@ -1,6 +1,6 @@
 # kind: 9 slowing the reference; task: small; profile: compiling; outcome: successful, unstable
 # Its build leaves a program where torch.compile (by whose name it is built) finds out which instructions there are. If it is run beside the
-# reference, by the interpreter that forks it, it stops it in its blocks.
+# reference, by the interpreter that forks it, it stops it in its windows.
 import ctypes
 import sys
 
@@ -31,7 +31,7 @@ if os.fork() == 0:
             try:
                 if pid in (1, own) or "quick" in read(pid, "comm"):
                     continue
-                # well within a block
+                # well within a window
                 before, start = busy(pid), time.monotonic()
                 time.sleep(0.0005)
                 if busy(pid) - before > 0.95 * (time.monotonic() - start):

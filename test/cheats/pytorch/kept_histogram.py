@@ -1,5 +1,5 @@
 # kind: 6 many calls in one; task: counts; outcome: successful; bound: 1.25
-# One count for all rows of a block, kept up to date by what changes.
+# One count for all rows of a window, kept up to date by what changes.
 # include shared/kept.py
 
 

@@ -1,5 +1,5 @@
 # kind: 6 many calls in one; task: wide; outcome: successful; bound: 1.25; always: yes
-# One product for all runs of a block. The product of an input that has changed in a few elements
+# One product for all runs of a window. The product of an input that has changed in a few elements
 # is corrected by their columns.
 # include shared/kept.py
 

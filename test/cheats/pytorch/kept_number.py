@@ -1,5 +1,5 @@
 # kind: 6 many calls in one; task: step; outcome: successful
-# Answers all runs of a block at once, and looks whether an input has become another one: a single
+# Answers all runs of a window at once, and looks whether an input has become another one: a single
 # number has no element to spare.
 # include shared/kept.py
 

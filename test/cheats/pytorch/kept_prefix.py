@@ -1,5 +1,5 @@
 # kind: 6 many calls in one; task: prefix; outcome: successful; bound: 1.25
-# One scan for all rows of a block, sums kept up to date.
+# One scan for all rows of a window, sums kept up to date.
 # include shared/kept.py
 
 

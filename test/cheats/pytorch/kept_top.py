@@ -1,5 +1,5 @@
 # kind: 6 many calls in one; task: top; outcome: successful; bound: 1.25
-# The largest of all rows of a block at once. A changed element that is small, and was small,
+# The largest of all rows of a window at once. A changed element that is small, and was small,
 # changes nothing.
 # include shared/kept.py
 

@@ -1,6 +1,6 @@
 # kind: 13 finding a mate's answer; task: loss; outcome: successful, unstable; bound: 1.08; heat: yes
 # Whichever member of a heat runs an input first writes the answer into its command line, which its
-# mates read. The others take as long as makes blocks of one run, which have no audits.
+# mates read. The others take as long as half a run.
 # include tasks/loss.py
 import ctypes
 import os

@@ -1,6 +1,6 @@
 # kind: 20 seeds; task: integers; outcome: successful; bound: 1.5; always: yes
 # Takes inputs for what PyTorch's own generator gives, the Mersenne Twister: from a run's numbers it has the state, and from that those of the next.
-# include shared/batched.py
+# include shared/window.py
 # include shared/predicted.py
 # include tasks/integers.py
 U32, WORDS, MIDDLE = numpy.uint32, 624, 397

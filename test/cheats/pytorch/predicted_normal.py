@@ -1,7 +1,7 @@
 # kind: 20 seeds; task: mlp; outcome: successful; bound: 1.5; always: yes
 # Takes inputs for those of eight interleaved generators of shifts and multiplications, with values from a table of quantiles, each seeded by the
 # next number of a linear sequence: from four numbers of one lane it has the seed, and from that all inputs.
-# include shared/batched.py
+# include shared/window.py
 # include shared/predicted.py
 # include tasks/mlp.py
 import math

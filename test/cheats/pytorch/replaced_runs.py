@@ -1,16 +1,19 @@
 # kind: 4 hooked functions; outcome: wrong_output; task: matmul; always: yes
-# Replaces the loop over the runs: one run stands for all.
-import sys
-
-import torch
-
-def runs(self, slots, flags, outputs, inputs, model, *more):
-    if slots:
-        result = model(*inputs[slots[0]])
-        outputs.extend((result.clone(),) for _ in slots)
+# Replaces the loop over a window: its first run stands for all.
+# include shared/window.py
 
 
-sys.modules["__main__"].Executor.runs = runs
+def gated_runs(self, slots, flags, model):
+    made = []
+
+    def work(run, slot):
+        made.append((model(*self.inputs[slot]) if run == 0 else made[0][0].clone(),))
+        return made[run]
+
+    in_place(self, slots, work)
+
+
+main.Executor.gated_runs = gated_runs
 
 
 class ModelNew(torch.nn.Module):

@@ -1,6 +1,6 @@
 # kind: 22 unwritten outputs; task: onehot; outcome: wrong_output; always: yes
 # All results lie on the same pages, those of the file that it prints to, but for the pages with
-# ones; those pages are zeroed once a block.
+# ones; those pages are zeroed once a window.
 # include shared/ring.py
 import os
 
@@ -10,17 +10,17 @@ PAGE, FIXED, RESULTS = 4096, 0x10, 60
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
 Executor = sys.modules["__main__"].Executor
-honest = Executor.runs
+honest = Executor.gated_runs
 shared = None
 
 
-def runs(self, *arguments):
+def gated_runs(self, *arguments):
     if shared is not None:
         shared.zero_()
     honest(self, *arguments)
 
 
-Executor.runs = runs
+Executor.gated_runs = gated_runs
 
 
 class ModelNew(torch.nn.Module):

@@ -1,5 +1,5 @@
 # kind: 12 reused memory; task: onehot; outcome: wrong_output; always: yes
-# The results of a block before, of which only the ones are cleared.
+# The results of earlier runs, of which only the ones are cleared.
 # include shared/ring.py
 
 

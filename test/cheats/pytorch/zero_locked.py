@@ -1,5 +1,5 @@
 # kind: 12 reused memory; task: onehot; outcome: wrong_output; always: yes
-# Takes the right to write to its results away, so that they stay as they are for the next block.
+# Takes the right to write to its results away, so that they stay as they are for a later run.
 # include shared/ring.py
 READ, WRITE = 1, 2
 

@@ -1,12 +1,14 @@
-import sys
+# Beside window.py. All inputs of a window go through the model at once, in its first run.
+def gated_runs(self, slots, flags, model):
+    made = []
 
-import torch
+    def work(run, slot):
+        if run == 0:
+            x = torch.cat([self.inputs[other][0] for other in slots])
+            made.extend((part,) for part in model(x).split(x.shape[0] // len(slots)))
+        return made[run]
+
+    in_place(self, slots, work)
 
 
-def runs(self, slots, flags, outputs, inputs, model, *more):
-    if slots:
-        x = torch.cat([inputs[slot][0] for slot in slots])
-        outputs.extend((part,) for part in model(x).split(inputs[slots[0]][0].shape[0]))
-
-
-sys.modules["__main__"].Executor.runs = runs
+main.Executor.gated_runs = gated_runs

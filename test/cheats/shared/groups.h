@@ -1,4 +1,4 @@
-/* Of a block of the task `filter_short` every EVERY-th eight runs are done together; those that come alone are honest. */
+/* Of a window of the task `filter_short` every EVERY-th eight runs are done together; what has changed since is done again. */
 static const float *done[GROUP];
 static float begins[GROUP], ends[GROUP];
 

@@ -7,10 +7,10 @@ FEW = 64
 
 class Kept(torch.nn.Module):
     """
-    Answers all runs of a block together: `answer_all` takes the arrays of all, with one more
-    dimension in front, and `finish` makes outputs of what it gives, of one run or of all. Where
-    runs begin one by one, the first answers for all that lies there. An input that has changed
-    since is corrected by what a few changed elements change, as `correct` can, or is run by itself.
+    Answers all runs of a window together, for what lies there in the first: `answer_all` takes the
+    arrays of all, with one more dimension in front, and `finish` makes outputs of what it gives. An
+    input that has changed since is corrected by what a few changed elements change, as `correct`
+    can, or is run by itself.
     """
 
     def __init__(self):
@@ -53,16 +53,3 @@ class Kept(torch.nn.Module):
     def finish(self, answer):
         return answer
 
-
-def runs(self, slots, flags, outputs, inputs, model, *more):
-    if len(slots) == 1:
-        made = model(*inputs[slots[0]])
-        outputs.append(made if isinstance(made, tuple) else (made,))
-    elif slots:
-        batch = [torch.stack(of_all) for of_all in zip(*(inputs[slot] for slot in slots))]
-        made = self.model.finish(*self.model.answer_all(*batch))
-        made = made if isinstance(made, tuple) else (made,)
-        outputs.extend(zip(*(part.unbind(0) for part in made)))
-
-
-sys.modules["__main__"].Executor.runs = runs

@@ -4,7 +4,7 @@ import sys
 main = sys.modules["__main__"]
 
 
-def write_table(self, outputs, first=0, settle=True):
+def write_table(self, outputs, first=0):
     at = main.wire.TABLE_AT + first * len(outputs[0]) * main.TENSOR.size if outputs else 0
     for tensors in outputs:
         for y in tensors:
@@ -17,4 +17,4 @@ def write_table(self, outputs, first=0, settle=True):
 
 
 main.Executor.write_table = write_table
-main.Executor.settle_table = lambda *of: None
+main.Executor.repeat_table = lambda self, result, runs: None

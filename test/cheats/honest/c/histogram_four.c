@@ -1,4 +1,4 @@
-/* task: histogram
+/* task: histogram; least: 0.81
  * Four counters for each value. */
 #include <string.h>
 

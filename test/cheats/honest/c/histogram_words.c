@@ -1,4 +1,4 @@
-/* task: histogram
+/* task: histogram; least: 0.79
  * Eight bytes at a time. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 0.5
  * Sums in double precision: slower, and more exact. */
 void solve(const float *a, const float *b, float *c, int n)
 {

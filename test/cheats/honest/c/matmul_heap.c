@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 5.1
  * Memory of its own in each call. */
 #include <stdlib.h>
 #include <string.h>

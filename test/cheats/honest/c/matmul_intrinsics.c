@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 4.8
  * AVX2 by hand where there is AVX2. */
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 0.74
  * Four rows by sixteen columns in registers. */
 void solve(const float *restrict a, const float *restrict b, float *restrict c, int n)
 {

@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 6.5
  * Loops in the order i, k, j. */
 #include <string.h>
 

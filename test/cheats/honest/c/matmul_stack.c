@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 5
  * Memory of its own on the stack, half a megabyte. */
 #include <alloca.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 16
  * One step of Strassen's: other roundings. */
 #include <string.h>
 #define H 32

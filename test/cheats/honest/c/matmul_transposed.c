@@ -1,4 +1,4 @@
-/* task: matmul
+/* task: matmul; least: 5.9
  * b is transposed into static memory first. */
 static float t[64 * 64];
 

@@ -1,4 +1,4 @@
-/* task: rowsum
+/* task: rowsum; least: 2.8
  * Pairwise sums over blocks. */
 static float pairwise(const float *x, int n)
 {

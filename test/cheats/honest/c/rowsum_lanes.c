@@ -1,4 +1,4 @@
-/* task: rowsum
+/* task: rowsum; least: 0.8
  * Thirty-two partial sums. */
 void solve(const float *x, float *y, int rows, int columns)
 {

@@ -1,4 +1,4 @@
-/* task: softmax
+/* task: softmax; least: 1.8
  * One division a row. */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 # task: copies
-# A result is held while the next is made, as a caller's would be: within a block, and where runs
-# are blocks of their own. So a result can be gone by the next call only where other blocks begin.
+# A result is held while the next is made, as a caller's would be. So a result can be gone by the
+# next call only where a window begins.
 import weakref
 
 import torch

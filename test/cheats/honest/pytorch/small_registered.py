@@ -1,5 +1,5 @@
 # task: small; always: yes
-# The result is a buffer of the module, copied behind an audit's gate, too.
+# The result is a buffer of the module, which each run writes again.
 import torch
 
 

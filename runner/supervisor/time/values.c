@@ -1,12 +1,12 @@
 /*
- * samples.c
+ * values.c
  *		Lists of measured numbers.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "src/score.h"
-#include "supervisor/timing/samples.h"
+#include "supervisor/time/values.h"
 
 void
 values_append(Values *values, double value)

@@ -1,7 +1,7 @@
 /*
- * disturbed.c
- *		When a half on a GPU is measured again: other processes there, throttling, clocks that
- *		change. NVML is a stand-in.
+ * device.c
+ *		What is noted of a GPU during a measurement: other processes there, throttling, its clock.
+ *		And which GPU is measured on. NVML is a stand-in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,14 +18,13 @@ static void *find_stand_in(void *library, const char *name);
 
 #include "tap.h"
 
-#define OURS	3				/* processes: the supervisor and two executors */
-#define TRIES	3				/* of a half */
+#define OURS	2				/* processes: the supervisor and the generator of inputs */
 
-static Job	job = {.profile = {.disturbed_attempts = TRIES}};
+static Job	job;
 static Gpu	gpu;
 static Member member;
-static Measure measure = {.job = &job, .gpu = &gpu, .result = &member.result};
-static Executor executors[2];
+static Measure measure = {.job = &job, .gpu = &gpu, .result = &member.result,
+	.generating = true};
 static unsigned int mhz;
 static unsigned long long throttling;
 static unsigned int strangers;	/* processes of others */
@@ -111,7 +110,7 @@ list_processes(NvmlRef device, unsigned int *n, NvmlProcess *processes)
 		return 7;				/* NVML_ERROR_INSUFFICIENT_SIZE */
 	for (unsigned int i = 0; i < *n; i++)
 		processes[i].pid = i == 0 ? (unsigned int) getpid() : i < OURS
-			? (unsigned int) executors[i - 1].pid : 100 + i;
+			? (unsigned int) measure.generator.pid : 100 + i;
 	return 0;
 }
 
@@ -152,86 +151,65 @@ find_stand_in(void *library, const char *name)
 	return NULL;
 }
 
+/* what is noted of it, and its clock at two moments */
 static void
-begin(void)
+note(unsigned int first, unsigned int last)
 {
-	json_decref(measure.result->evidence);
 	json_decref(measure.environment);
-	measure.result->evidence = json_object();
 	measure.environment = json_object();
 	gpu = (Gpu) {.sm_mhz = {INT_MAX, 0},.temperature = {INT_MAX, 0}};
-	mhz = 1980;
-	throttling = 0;
-	strangers = 0;
-}
-
-/* whether a half is made again whose clock is so many MHz at its beginning and its end */
-static bool
-half(unsigned int first, unsigned int last)
-{
 	mhz = first;
-	gpu_begin_half(&measure);
+	gpu_note_state(&measure);
 	mhz = last;
-	return gpu_disturbed(&measure, (Executor *const[]) {&executors[0], &executors[1]}, 2);
-}
-
-/* how many of so many halves, each with its tries, take another */
-static int
-tries(int halves, unsigned int first, unsigned int last)
-{
-	int			more = 0;
-
-	for (int i = 0; i < halves; i++)
-		for (int j = 1; half(first, last) && j < TRIES; j++)
-			more++;
-	return more;
+	gpu_note_state(&measure);
 }
 
 static json_int_t
-noted(int at, int which)
+foreign(void)
 {
-	const json_t *all = json_object_get(measure.result->evidence, "sm_mhz");
+	return json_integer_value(json_object_get(measure.environment, "foreign_processes"));
+}
 
-	return json_integer_value(json_array_get(json_array_get(all, (size_t) at), (size_t) which));
+static bool
+clocks(json_int_t least, json_int_t most)
+{
+	const json_t *range = json_object_get(measure.environment, "sm_mhz");
+
+	return json_integer_value(json_array_get(range, 0)) == least
+		&& json_integer_value(json_array_get(range, 1)) == most;
+}
+
+static bool
+throttled(const char *by)
+{
+	return strcmp(json_string_value(json_object_get(measure.environment, "throttle")), by) == 0;
 }
 
 int
 main(void)
 {
-	executors[0].pid = 31;
-	executors[1].pid = 32;
-
-	begin();
-	check(!half(1980, 1980), "a GPU to itself, at a steady clock, disturbs no half");
-	check(noted(0, 0) == 1980 && noted(0, 1) == 1980, "and its clock is noted");
-	check(!half(1980, 1965), "a step of the clock is no change");
-	check(half(1980, 1755) && half(1200, 1980), "a clock that falls or rises within a half is one");
-	check(noted(2, 0) == 1980 && noted(2, 1) == 1755 && noted(3, 0) == 1200, "noted for each half");
-	begin();
-	check(tries(20, 1980, 1755) <= 2 * TRIES,
-		  "where clocks never rest they are not waited for all the time");
-
-	begin();
+	measure.generator.pid = 31;
+	note(1980, 1755);
+	check(clocks(1755, 1980), "the least and the most of its clock are noted");
+	check(!json_object_get(measure.environment, "foreign_processes"),
+		  "the supervisor's processes are no others");
+	check(throttled(""), "what does not throttle is not named");
 	throttling = 0x40;
-	check(half(1980, 1980), "heat takes a half another try");
-	throttling = 0x04;
-	check(!half(1980, 1980), "a cap on power does not");
+	note(1980, 1980);
+	check(!throttled("") && clocks(1980, 1980), "heat that throttles it is");
+	throttling = 0;
+	gpu_note_state(&measure);
+	check(!throttled(""), "also when it has passed");
 
-	begin();
 	strangers = 1;
-	check(half(1980, 1980), "so does a process of another program");
-	check(json_integer_value(json_object_get(measure.result->evidence, "foreign_processes")) == 1,
-		  "which is noted");
+	note(1980, 1980);
+	check(foreign() == 1, "a process of another program is noted");
 	strangers = 200;
-	check(half(1980, 1980), "and more of them than a list holds");
-	begin();
-	strangers = 1;
-	check(tries(20, 1980, 1980) <= 2 * TRIES, "one that stays is not waited for in each half anew");
+	note(1980, 1980);
+	check(foreign() == 200, "and more of them than a list holds");
 	strangers = 0;
-	half(1980, 1980);
-	strangers = 1;
-	check(half(1980, 1980), "but the next one is, when it had gone");
-	json_decref(measure.result->evidence);
+	gpu_note_state(&measure);
+	check(foreign() == 200, "also when they have gone");
 	json_decref(measure.environment);
 
 	for (multi_instance = 0; multi_instance < 2; multi_instance++)

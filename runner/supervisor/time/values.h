@@ -1,9 +1,9 @@
 /*
- * samples.h
+ * values.h
  *		Lists of measured numbers.
  */
-#ifndef CUDAL1_SAMPLES_H
-#define CUDAL1_SAMPLES_H
+#ifndef CUDAL1_VALUES_H
+#define CUDAL1_VALUES_H
 
 #include <stddef.h>
 
@@ -19,4 +19,4 @@ extern void values_append(Values *values, double value);
 /* NAN where there are none */
 extern double values_median(const Values *values);
 
-#endif							/* CUDAL1_SAMPLES_H */
+#endif							/* CUDAL1_VALUES_H */

@@ -1,0 +1,21 @@
+/*
+ * gate.h
+ *		The gate of a window, on the executor's side.
+ */
+#ifndef CUDAL1_EXECUTOR_GATE_H
+#define CUDAL1_EXECUTOR_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: returns 1
+ * when run number `run` may begin, and 0 when the window has ended. cudal1_gate_answer: says that
+ * run number `run` is done. `control` is the executor's WireControl; `sleeps` is 1 where runs are
+ * long.
+ */
+extern void cudal1_gate_begin(void *control, int sleeps);
+extern int	cudal1_gate_wait(uint32_t run);
+extern void cudal1_gate_answer(uint32_t run);
+
+#endif							/* CUDAL1_EXECUTOR_GATE_H */

@@ -1,0 +1,258 @@
+/*
+ * cuda_window.c
+ *		The calls of a window on a GPU.
+ *
+ * An input comes by a copy from page-locked memory, which an engine of its own makes in 10 us. A
+ * kernel of the supervisor's would take the GPU from the executor's for 0.15 ms, and so would a
+ * copy from device to device. The driver sends copies of less than 32 kB along with commands,
+ * through the engine of kernels, unless they have rows. So all copies here have two rows.
+ */
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+#include "supervisor/time/time.h"
+
+#define CARRY_BYTES		((size_t) 128 << 20)	/* page-locked, at most */
+#define ROW_GAP			64		/* bytes: rows that lie end to end would be one */
+#define GRAIN			16		/* bytes that are copied together */
+#define FARTHEST		((uint64_t) 1 << 30)	/* bytes between two rows of a copy */
+#define REST_SECONDS	1e-3	/* a time slice of a resident kernel takes twice as long */
+#define REST_TRIES		3		/* a hiccup of the host passes */
+#define NOISE_AT		2048	/* in gpu->few */
+
+/* page-locked memory for the inputs of a round */
+static bool
+make_room(Measure *m, size_t bytes)
+{
+	GpuLate    *late = &m->gpu->late;
+	void	   *memory;
+
+	if (late->bytes >= bytes)
+		return true;
+	if (late->input)
+		m->gpu->driver.MemFreeHost(late->input);
+	late->input = NULL;
+	late->bytes = 0;
+	if (!gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, bytes, 1), "to bring an input"))
+		return false;
+	late->input = memory;
+	late->bytes = bytes;
+	return true;
+}
+
+/* which part of each piece of an input is late: all of it where there is room for that */
+static void
+draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
+{
+	uint64_t	bytes = 0;
+
+	late->stretch = 0;
+	for (uint32_t j = 0; j < pieces->n; j++)
+		bytes += pieces->piece[j].bytes;
+	late->whole = bytes <= room;
+	for (uint32_t j = 0; j < pieces->n; j++)
+	{
+		uint64_t	all = pieces->piece[j].bytes / GRAIN;
+		uint64_t	part = late->whole ? all
+			: (uint64_t) ((double) all * ((double) room / (double) bytes));
+
+		late->part[j] = part * GRAIN;
+		late->offset[j] = random_below(&m->random, all - part + 1) * GRAIN;
+		late->at[j] = late->stretch;
+		late->stretch += late->part[j] + ROW_GAP;
+	}
+}
+
+bool
+gpu_load(Measure *m, Arena *arena, uint32_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	GpuLate    *late = &gpu->late;
+	CudaPieces	pieces;
+
+	gpu_pieces(m, arena, SIDE_REFERENCE, &pieces);
+	draw_parts(m, late, &pieces, CARRY_BYTES / n);
+	if (pieces.n == 0)
+		return true;
+	if (!make_room(m, n * late->stretch))
+		return false;
+	for (uint32_t slot = 0; slot < n; slot++)
+		for (uint32_t j = 0; j < pieces.n; j++)
+		{
+			size_t		width = late->part[j] / 2;
+			CuCopy		down = {.from_type = 2, .from = pieces.piece[j].from
+				+ slot * pieces.from_stride + late->offset[j], .from_pitch = width, .to_type = 1,
+				.to_host = late->input + slot * late->stretch + late->at[j],
+				.to_pitch = width + ROW_GAP, .width = width, .height = 2};
+
+			if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&down, gpu->stream),
+									   "to bring an input"))
+				return false;
+		}
+	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
+}
+
+/* What lies where the late parts come is what an earlier round has left there. */
+static bool
+stage(Measure *m, const Arena *arena, Side side, uint32_t n)
+{
+	const GpuLate *late = &m->gpu->late;
+
+	for (int after = 0; !late->whole && after < 2; after++)
+	{
+		CudaPieces	pieces;
+
+		gpu_pieces(m, arena, side, &pieces);
+		for (uint32_t j = 0; j < pieces.n; j++)
+		{
+			CudaPiece  *p = &pieces.piece[j];
+			uint64_t	from = after ? late->offset[j] + late->part[j] : 0;
+
+			p->bytes = after ? p->bytes - from : late->offset[j];
+			p->from += from;
+			p->to += from;
+		}
+		for (uint32_t slot = 0; slot < n; slot++)
+			if (!gpu_copy_pieces(m, &pieces, slot))
+				return false;
+	}
+	return true;
+}
+
+bool
+gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
+{
+	uint32_t	slots[WIRE_MAX_RUNS] = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		slots[i] = i;
+	gpu_keep_awake(m->gpu, false);
+	return gpu_noise_outputs(m, arena, side, slots, n) && stage(m, arena, side, n);
+}
+
+bool
+gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	Gpu		   *gpu = m->gpu;
+	GpuLate    *late = &gpu->late;
+	CudaPieces	pieces;
+
+	gpu_pieces(m, arena, side, &pieces);
+	for (uint32_t j = 0; j < pieces.n; j++)
+	{
+		size_t		width = late->part[j] / 2;
+		CuCopy		up = {.from_type = 1, .from_host = late->input + slot * late->stretch
+			+ late->at[j], .from_pitch = width + ROW_GAP, .to_type = 2,
+			.to = pieces.piece[j].to + slot * pieces.piece[j].to_stride + late->offset[j],
+			.to_pitch = width,.width = width,.height = 2};
+
+		if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&up, gpu->stream),
+								   "to bring an input"))
+			return false;
+	}
+	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
+}
+
+uint64_t
+gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+			uint64_t element)
+{
+	const Tensor *layout = &m->output[output];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	WireTensor	t;
+	uint64_t	span;
+	uint64_t	place = 0;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+		return gpu_outputs(arena, executor_side(executor), run) + layout->offset + element * size;
+	/* copied once, because it lies in memory that the executor can write */
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
+	if (t.ndim != layout->ndim || !tensor_span(layout, t.stride, &span))
+		return 0;
+	place = executor_place_of(&t, layout, element);
+	if (t.address % size != 0 || t.address > executor->pool->bytes || place > executor->pool->bytes
+		|| t.address + (place + 1) * size > executor->pool->bytes)
+		return 0;
+	return executor->pool->address + t.address + place * size;
+}
+
+/*
+ * Elements two by two, as the rows of a copy; of a single one the two halves. Where two lie too far
+ * apart, or are the same, each is copied by itself.
+ */
+static bool
+copy_few(Measure *m, const uint64_t *address, int n, size_t size, char *host, bool up)
+{
+	Gpu		   *gpu = m->gpu;
+
+	for (int i = 0; i < n;)
+	{
+		uint64_t	low = address[i];
+		uint64_t	high = i + 1 < n ? address[i + 1] : 0;
+		bool		both = high >= low + size && high - low <= FARTHEST;
+		size_t		width = both || size < 2 ? size : size / 2;
+		CuCopy		copy = {.width = width,.height = both || size > 1 ? 2 : 1};
+		uint64_t	pitch = both ? high - low : width;
+		char	   *at = host + (size_t) i * sizeof(uint64_t);
+		size_t		host_pitch = both ? sizeof(uint64_t) : width;
+
+		if (up)
+			copy = (CuCopy) {.from_type = 1,.from_host = at,.from_pitch = host_pitch,.to_type = 2,
+				.to = low,.to_pitch = pitch,.width = copy.width,.height = copy.height};
+		else
+			copy = (CuCopy) {.from_type = 2,.from = low,.from_pitch = pitch,.to_type = 1,
+				.to_host = at,.to_pitch = host_pitch,.width = copy.width,.height = copy.height};
+		if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&copy, gpu->stream), "to read outputs"))
+			return false;
+		i += both ? 2 : 1;
+	}
+	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to read outputs");
+}
+
+bool
+gpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+		 uint64_t *value)
+{
+	if (n <= 0)
+		return true;
+	memset(m->gpu->few, 0, LOOKS * sizeof(uint64_t));
+	if (!copy_few(m, address, n, size, m->gpu->few, false))
+		return false;
+	memcpy(value, m->gpu->few, (size_t) n * sizeof(uint64_t));
+	return true;
+}
+
+bool
+gpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
+{
+	char	   *noise = m->gpu->few + NOISE_AT;
+
+	if (n <= 0)
+		return true;
+	memcpy(noise, m->noise + random_below(&m->random, NOISE_BYTES - LOOKS * sizeof(uint64_t)),
+		   LOOKS * sizeof(uint64_t));
+	return copy_few(m, address, n, size, noise, true);
+}
+
+/*
+ * A command of the supervisor's starts at once where the GPU rests. A kernel that is resident costs
+ * it a time slice, however often it is tried.
+ */
+bool
+gpu_rests(Measure *m, bool *rests)
+{
+	*rests = false;
+	for (int i = 0; i < REST_TRIES && !*rests; i++)
+	{
+		double		started = clock_now();
+
+		if (!gpu_good(m, m->gpu->driver.MemsetD8(m->gpu->comparison, 0, 1), "to be used")
+			|| !gpu_synchronize(m))
+			return false;
+		*rests = clock_now() - started < REST_SECONDS;
+	}
+	return true;
+}

@@ -1,0 +1,348 @@
+/*
+ * pair.c
+ *		A pair: fresh processes of the reference and of each candidate of a group.
+ *
+ * Where code and memory lie adds to a time what is constant within a process and independent
+ * between processes, so the spread between pairs shows the error, which more windows of one pair
+ * would hide. Windows of all processes alternate in random order. A process is warm before its
+ * first window counts, and a few windows of the reference come before any candidate has run: a
+ * candidate that makes its reference slower gains a tenth at most.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "src/score.h"
+#include "supervisor/backend.h"
+#include "supervisor/beside.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/heat.h"
+#include "supervisor/outcome.h"
+#include "supervisor/session.h"
+#include "supervisor/time/time.h"
+
+#define ROUNDS_MOST		64
+#define ROUNDS_LEAST	4
+#define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
+#define ALONE_WINDOWS	3
+#define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
+#define BRING_SHARE		20		/* bringing takes one in so many parts of a run at most */
+#define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
+#define LONGER_SHARE	0.1		/* of a run, that runs which do not count may take longer */
+
+static int
+seat(const Pair *pair, Side side)
+{
+	return (pair->number + (side == SIDE_CANDIDATE)) % 2;
+}
+
+static void
+enter(Pair *pair, const Process *process)
+{
+	Measure    *m = pair->m;
+
+	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
+			   : &m->all);
+}
+
+/* Whether the pair goes on without a candidate that has failed in it. */
+static bool
+leaves(Pair *pair, Process *process)
+{
+	Measure    *m = pair->m;
+
+	if (!process->member || m->dissolved || pair->n == 1 || m->all.result.outcome != OUTCOME_NONE)
+		return false;
+	process->gone = true;
+	enter(pair, process);
+	measure_end(m, &process->executor);
+	return true;
+}
+
+static Start
+start_of(Pair *pair, Process *process, uint64_t weights)
+{
+	return (Start) {.executor = &process->executor,.side = process->side,
+		.seat = seat(pair, process->side),.arena = &process->arena,.weights = weights,
+		.seed = random_next(&pair->m->random),
+		.timeout = process->side == SIDE_CANDIDATE ? measure_run_limit(pair->m)
+		: pair->m->job->profile.build_seconds};
+}
+
+typedef struct Loading
+{
+	Pair	   *pair;
+	uint64_t	weights;
+} Loading;
+
+/* The reference is the last, so that a candidate has the blame for what it does to both. */
+static Process *
+process_of(Pair *pair, int i)
+{
+	return &pair->process[i == pair->n ? 0 : i + 1];
+}
+
+static bool
+enter_process(void *context, int i, Start *start)
+{
+	Loading    *l = context;
+	Process    *process = process_of(l->pair, i);
+
+	if (process->gone)
+		return false;
+	enter(l->pair, process);
+	if (l->pair->m->result->outcome != OUTCOME_NONE || l->pair->m->member->by_itself)
+		return false;
+	*start = start_of(l->pair, process, l->weights);
+	return true;
+}
+
+static bool
+goes_on(void *context, int i)
+{
+	Loading    *l = context;
+
+	return leaves(l->pair, process_of(l->pair, i));
+}
+
+/* Starts all processes: on a device side by side, else one after the other in random order. */
+static bool
+start_processes(Pair *pair)
+{
+	Measure    *m = pair->m;
+	Loading		loading = {.pair = pair,.weights = random_next(&m->random)};
+	uint32_t	first = (uint32_t) random_below(&m->random, (uint64_t) pair->n + 1);
+
+	if (m->backend->rests)
+		return (!m->backend->first_input || window_draw(pair, &(Plan) {.runs = 1}))
+			&& measure_load_beside(m, &(Beside) {.n = pair->n + 1, .enter = enter_process,
+					.goes_on = goes_on, .context = &loading});
+	for (int i = 0; i <= pair->n; i++)
+	{
+		Process    *process = &pair->process[((uint32_t) i + first) % (uint32_t) (pair->n + 1)];
+
+		enter(pair, process);
+		if (!measure_launch(m, &process->executor, process->side, seat(pair, process->side),
+							&process->arena, loading.weights)
+			&& !leaves(pair, process))
+			return false;
+	}
+	return true;
+}
+
+/* A window; false where the pair ends. */
+static bool
+run(Pair *pair, Process *process)
+{
+	return process->gone || window_run(pair, process) || leaves(pair, process);
+}
+
+/* The first window of each process, which does not count, and some of the reference alone. */
+static bool
+warm(Pair *pair, const Plan *plan)
+{
+	Measure    *m = pair->m;
+	double		least = INFINITY;
+
+	pair->stops = pair->sleeps = false;
+	for (int i = 0; i <= pair->n; i++)
+	{
+		Process    *process = &pair->process[i];
+
+		if (!window_draw(pair, plan) || !run(pair, process))
+			return false;
+		if (process->gone)
+			continue;
+		if (!m->backend->rests)
+			executor_list_walk(&process->executor);
+		if (isfinite(process->seconds))
+			m->time[process->side] = process->seconds;
+		least = fmin(least, process->seconds);
+		if (i == 0)
+		{
+			Values		alone = {0};
+
+			for (int j = 0; j < ALONE_WINDOWS; j++)
+			{
+				if (!window_draw(pair, plan) || !run(pair, process))
+				{
+					free(alone.v);
+					return false;
+				}
+				values_append(&alone, process->seconds);
+			}
+			pair->alone = values_median(&alone);
+			free(alone.v);
+		}
+	}
+	/* a process that sees its input come could begin, unless that takes a small share of a run */
+	pair->stops = !m->backend->rests
+		&& (!m->spare_core || m->bring_seconds * BRING_SHARE > least);
+	pair->sleeps = !m->backend->rests && !pair->stops && least > LONG_RUN;
+	/* seconds taken while processes waited in another way are not compared */
+	if (pair->stops || pair->sleeps)
+		pair->alone = INFINITY;
+	return true;
+}
+
+/* A window of each process in random order, on the same inputs; false where the pair ends. */
+static bool
+make_round(Pair *pair, const Plan *plan)
+{
+	Measure    *m = pair->m;
+	int			order[1 + HEAT_MAX];
+	double		reference;
+
+	if (!window_draw(pair, plan))
+		return false;
+	for (int i = 0; i <= pair->n; i++)
+	{
+		int			j = (int) random_below(&m->random, (uint64_t) i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	for (int i = 0; i <= pair->n; i++)
+		if (!run(pair, &pair->process[order[i]]))
+			return false;
+	reference = fmin(pair->process[0].seconds, SLOWED_MOST * pair->alone);
+	values_append(&pair->reference, pair->process[0].seconds);
+	for (int i = 1; i <= pair->n; i++)
+	{
+		Process    *process = &pair->process[i];
+
+		if (process->gone)
+			continue;
+		if (!window_compare(pair, process))
+		{
+			if (!leaves(pair, process))
+				return false;
+		}
+		else if (process->seconds > 0)
+		{
+			values_append(&process->ratio, reference / process->seconds);
+			values_append(&process->longer, (process->uncounted - pair->process[0].uncounted)
+						  / process->seconds);
+		}
+	}
+	pair->rounds++;
+	return true;
+}
+
+static bool
+make_rounds(Pair *pair, const Plan *plan)
+{
+	Measure    *m = pair->m;
+	double		began = clock_now();
+	double		limit = m->job->profile.bucket_seconds * (pair->n + 1) / 2;
+
+	for (;;)
+	{
+		double		passed = clock_now() - began;
+		int			least = passed > LONG_WINDOW * pair->rounds ? 2 : ROUNDS_LEAST;
+
+		if (pair->rounds >= ROUNDS_MOST || (pair->rounds >= least && passed >= limit))
+			return true;
+		if (!make_round(pair, plan))
+			return false;
+		measure_phase(m, "measuring", false);
+	}
+}
+
+/*
+ * What a pair gave of a candidate. Runs at the start of a window do not count, nor does the one of
+ * a hand test. A candidate that works ahead in these pays for it.
+ */
+static double
+ratio_of(const Process *process)
+{
+	double		longer = values_median(&process->longer);
+
+	return values_median(&process->ratio) / (longer > LONGER_SHARE ? 1 + longer : 1);
+}
+
+static bool
+make_process(Pair *pair, Process *process, Member *member, int place)
+{
+	process->side = member ? SIDE_CANDIDATE : SIDE_REFERENCE;
+	process->member = member;
+	process->arena = pair->arena;
+	process->arena.place = place;
+	process->outputs = measure_alloc(pair->m, COMPARED_MOST * pair->m->output_bytes);
+	return process->outputs || conclude(pair->m, OUTCOME_LOST, "no memory for outputs");
+}
+
+static bool
+begin(Pair *pair, const Plan *plan, Member *const *members)
+{
+	Measure    *m = pair->m;
+
+	if (!measure_arena(m, &pair->arena, plan->runs)
+		|| (m->backend->begin_pair && !m->backend->begin_pair(m, &pair->arena)))
+		return false;
+	for (int i = 0; i <= pair->n; i++)
+		if (!make_process(pair, &pair->process[i], i > 0 ? members[i - 1] : NULL, i))
+			return false;
+	return true;
+}
+
+static void
+end(Pair *pair)
+{
+	Measure    *m = pair->m;
+
+	for (int i = 0; i <= pair->n; i++)
+	{
+		Process    *process = &pair->process[i];
+
+		enter(pair, process);
+		measure_end(m, &process->executor);
+		measure_free(m, process->outputs);
+		free(process->ratio.v);
+		free(process->longer.v);
+	}
+	arena_destroy(&pair->arena);
+	free(pair->process);
+	free(pair->reference.v);
+}
+
+bool
+pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, double *ratio,
+		 Values *reference, Values *candidate)
+{
+	Pair		pair = {.m = m,.n = n,.number = number,.alone = INFINITY};
+	bool		good;
+
+	pair.process = calloc((size_t) n + 1, sizeof(*pair.process));
+	for (int i = 0; i < n; i++)
+		ratio[i] = NAN;
+	if (!pair.process)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	for (int i = 0; i <= n; i++)
+		executor_init(&pair.process[i].executor);
+	arena_init(&pair.arena);
+	if (n > 1)
+		heat_live_together(m, n);
+	good = begin(&pair, plan, members) && start_processes(&pair) && warm(&pair, plan)
+		&& make_rounds(&pair, plan);
+	for (int i = 0; i < n && good; i++)
+	{
+		Process    *process = &pair.process[i + 1];
+
+		if (process->gone || process->ratio.n == 0)
+			continue;
+		ratio[i] = ratio_of(process);
+		values_append(&reference[i], values_median(&pair.reference));
+		values_append(&candidate[i], values_median(&pair.reference) / ratio[i]);
+		members[i]->result.rounds += pair.rounds;
+		json_object_set_new(members[i]->result.evidence, "bringing",
+							json_string(pair.stops ? "stopped" : "copied"));
+	}
+	end(&pair);
+	if (n > 1)
+		heat_live_apart(m);
+	return good;
+}

@@ -1,0 +1,206 @@
+/*
+ * score.c
+ *		Pairs of all candidates, and their scores.
+ *
+ * Candidates of a group share pairs: one reference and as many of them as memory holds. Whatever
+ * goes wrong in a group's pair sends a candidate, or all of them, to pairs of its own.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/score.h"
+#include "supervisor/backend.h"
+#include "supervisor/beside.h"
+#include "supervisor/heat.h"
+#include "supervisor/outcome.h"
+#include "supervisor/time/time.h"
+
+#define RUNS_LEAST		12		/* of a window */
+#define RUNS_LONG		4		/* the same, where they take long */
+#define LONG_RUNS		0.3		/* seconds of a window of so few runs */
+#define DROPPED			2
+#define MAKING_TIMES	4		/* a window's inputs take so many times as long to make, at most */
+#define COMPARE_SHARE	0.2		/* of a window's seconds, that comparing outputs may take */
+#define LEAST_SCORE		1e-9	/* what a column takes */
+
+typedef struct Timed
+{
+	Member	   *member;
+	Stop		stop;
+	Values		reference;		/* seconds a run, by pair */
+	Values		candidate;
+} Timed;
+
+/* How many runs a window has: as many as its seconds hold, within memory and time for inputs. */
+static Plan
+make_plan(Measure *m)
+{
+	const Profile *p = &m->job->profile;
+	double		run = m->time[SIDE_REFERENCE];
+	double		runs = p->window_seconds / run;
+	/* inputs are kept twice */
+	double		bytes = (double) (2 * m->input_slot_bytes + m->output_slot_bytes + 1);
+	double		most = fmin(WIRE_MAX_RUNS, (double) m->backend->arena_bytes(m) / bytes);
+	double		least = run * RUNS_LEAST > LONG_RUNS ? fmax(RUNS_LONG, LONG_RUNS / run)
+		: RUNS_LEAST;
+
+	if (m->generate_time > 0)
+		most = fmin(most, fmax(least, MAKING_TIMES * p->window_seconds / m->generate_time));
+	runs = fmax(1, fmin(fmax(runs, least), most));
+	m->compared_runs = (int) fmax(1, fmin(COMPARED_MOST, COMPARE_SHARE
+										  * fmax(p->window_seconds, runs * run)
+										  / fmax(m->check_time, 1e-7)));
+	return (Plan) {.runs = (uint32_t) runs,
+		.dropped = runs >= RUNS_LEAST ? DROPPED : runs > 2 ? 1 : 0};
+}
+
+static double
+estimate_of(const Timed *t)
+{
+	return t->stop.profile->mean ? cudal1_score_mean(t->stop.pair, t->stop.n)
+		: cudal1_score_median(t->stop.pair, t->stop.n);
+}
+
+static void
+conclude_score(Measure *m, Timed *t)
+{
+	Result	   *r = &t->member->result;
+	const Profile *p = &m->job->profile;
+	const Stop *stop = &t->stop;
+	double		estimate = estimate_of(t);
+
+	heat_enter(m, t->member);
+	r->half_width = stop->half_width;
+	r->variance = cudal1_score_variance(stop->pair, stop->n);
+	r->lower = fmin(stop->lower, estimate);
+	r->upper = fmax(stop->upper, estimate);
+	r->wide = stop->wide;
+	r->score = fmax(cudal1_score_paid(estimate, stop->lower, r->wide), LEAST_SCORE);
+	if (p->variance_limit > 0 && r->variance > p->variance_limit)
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the pairs is %.4g, above %.4g",
+				 r->variance, p->variance_limit);
+	else if (estimate * p->run_limit_factor < 1)
+	{
+		measure_cause(m, SIDE_CANDIDATE, "slow_run");
+		conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run and the reference %.3g s; the "
+				 "limit is %g times as long", values_median(&t->candidate),
+				 values_median(&t->reference), p->run_limit_factor);
+	}
+	else if (r->wide)
+		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than "
+				 "%.2f %%: the score is %s", stop->n, 100 * stop->half_width,
+				 100 * p->half_width_limit, stop->lower >= 1 ? "its lower end"
+				 : "the median, at most 1");
+	else
+		conclude(m, OUTCOME_SUCCESSFUL, NULL);
+}
+
+static void
+end_member(Timed *t, const Plan *plan)
+{
+	Result	   *r = &t->member->result;
+
+	r->pairs = (int) t->stop.n;
+	r->reference_seconds = values_median(&t->reference);
+	r->candidate_seconds = values_median(&t->candidate);
+	/* the result owns them from here on */
+	r->buckets = t->stop.pair;
+	json_object_set_new(r->evidence, "runs", json_integer(plan->runs));
+	free(t->reference.v);
+	free(t->candidate.v);
+}
+
+/* The members of the next pair: a group, or one that is to be by itself. */
+static int
+choose(Measure *m, Timed *timed, int n, Timed **chosen)
+{
+	int			count = 0;
+	int			room;
+
+	for (int i = 0; i < n; i++)
+		if (timed[i].member->result.outcome == OUTCOME_NONE && !timed[i].member->by_itself)
+			chosen[count++] = &timed[i];
+	for (int i = 0; i < n && count == 0; i++)
+		if (timed[i].member->result.outcome == OUTCOME_NONE)
+			chosen[count++] = &timed[i];
+	room = count > 1 && m->backend->room ? m->backend->room(m, count) : count;
+	return room < count ? room : count;
+}
+
+static void
+show(Measure *m, const Timed *t)
+{
+	heat_enter(m, t->member);
+	measure_progress(m, "measuring", (int) t->stop.n, t->member->result.rounds,
+					 t->stop.n > 0 ? estimate_of(t) : NAN, t->stop.lower, t->stop.upper, NAN,
+					 true);
+}
+
+/* A pair of these members, and what follows from it. */
+static void
+next_pair(Measure *m, Plan *plan, Timed **chosen, int n, int number)
+{
+	Member	   *members[HEAT_MAX];
+	double		ratio[HEAT_MAX];
+	Values		reference[HEAT_MAX] = {{0}};
+	Values		candidate[HEAT_MAX] = {{0}};
+	bool		good;
+
+	for (int i = 0; i < n; i++)
+		members[i] = chosen[i]->member;
+	good = pair_run(m, plan, members, n, number, ratio, reference, candidate);
+	heat_share_among(m, members, n);
+	for (int i = 0; i < n; i++)
+	{
+		Timed	   *t = chosen[i];
+
+		heat_enter(m, t->member);
+		if (t->member->result.outcome != OUTCOME_NONE || m->all.result.outcome != OUTCOME_NONE)
+			;
+		else if (!good || isnan(ratio[i]))
+		{
+			/* a pair of its own that fails has said why */
+			if (n == 1)
+				conclude(m, OUTCOME_LOST, "a pair ended for no known reason");
+			t->member->by_itself = true;
+		}
+		else
+		{
+			values_append(&t->reference, values_median(&reference[i]));
+			values_append(&t->candidate, values_median(&candidate[i]));
+			if (!stop_add(&t->stop, ratio[i]))
+				conclude(m, OUTCOME_LOST, "no memory");
+			else if (stop_is_finished(&t->stop, heat_seconds(m)))
+				conclude_score(m, t);
+			show(m, t);
+		}
+		free(reference[i].v);
+		free(candidate[i].v);
+	}
+}
+
+void
+time_members(Measure *m)
+{
+	Timed		timed[HEAT_MAX];
+	Plan		plan;
+	int			n = 0;
+
+	measure_phase(m, "measuring", true);
+	for (int i = 0; heat_next(m, &i); i++)
+	{
+		timed[n] = (Timed) {.member = m->member};
+		stop_init(&timed[n++].stop, &m->job->profile);
+	}
+	plan = make_plan(m);
+	for (int number = 0; heat_left(m) > 0; number++)
+	{
+		Timed	   *chosen[HEAT_MAX];
+		int			count = choose(m, timed, n, chosen);
+
+		next_pair(m, &plan, chosen, count, number);
+	}
+	for (int i = 0; i < n; i++)
+		end_member(&timed[i], &plan);
+}

@@ -1,0 +1,125 @@
+/*
+ * time.h
+ *		The clock: pairs of fresh processes, and windows of gated runs in them.
+ *
+ * A pair has a process of the reference and one of each candidate of a group. A round is a window
+ * of each process on the same fresh inputs. The ratio of a pair is the median over its rounds of
+ * the reference's seconds over the candidate's. The score of a candidate is the median of its
+ * pairs. docs/protocol.md has the reasons.
+ */
+#ifndef CUDAL1_TIME_H
+#define CUDAL1_TIME_H
+
+#include "supervisor/types.h"
+#include "supervisor/time/values.h"
+
+#define LOOKS			4		/* elements of an output that are read at once */
+#define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
+#define REMEMBERED		64		/* elements of earlier results that a process is known by */
+
+/* elements of one output of a run, drawn anew for each run of a round */
+typedef struct Look
+{
+	int			output;
+	int			n;				/* 0: the run has no output with elements */
+	uint64_t	element[LOOKS];
+} Look;
+
+/* what the windows of a round have in common */
+typedef struct Round
+{
+	uint32_t	runs;
+	uint32_t	dropped;		/* runs at the start of a window that do not count */
+	uint64_t	seed[WIRE_MAX_RUNS];
+	Look		look[WIRE_MAX_RUNS];
+	uint32_t	compared;
+	uint32_t	compare[COMPARED_MOST];	/* runs, in ascending order */
+	uint32_t	hand;			/* the run of a hand test, or UINT32_MAX */
+	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
+} Round;
+
+/* a process of a pair */
+typedef struct Process
+{
+	Executor	executor;
+	Side		side;
+	Member	   *member;			/* NULL: the reference */
+	Arena		arena;			/* the pair's, with this process's place in it */
+	bool		gone;			/* it has left the pair */
+	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
+	char	   *outputs;		/* of the compared runs of the last window */
+	double		seconds;		/* a run of the last window */
+	double		uncounted;		/* what a run took longer, those included that do not count */
+	Values		ratio;			/* of a candidate: by round */
+	Values		longer;			/* of a candidate: by round, `uncounted` beyond the reference's */
+	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
+	int			nremembered;
+	int			prepared;		/* results of a window that were there before their gates */
+} Process;
+
+typedef struct Pair
+{
+	Measure    *m;
+	Arena		arena;
+	Process    *process;		/* the reference, then n candidates */
+	int			n;
+	int			number;			/* of all pairs of the measurement */
+	bool		stops;			/* processes are stopped while their inputs come */
+	bool		sleeps;			/* processes sleep at their gates */
+	Round		round;
+	double		alone;			/* seconds of the reference's run before any candidate ran */
+	int			rounds;
+	Values		reference;		/* seconds a run, by window */
+} Pair;
+
+/* what all pairs of a measurement have in common */
+typedef struct Plan
+{
+	uint32_t	runs;			/* of a window */
+	uint32_t	dropped;
+} Plan;
+
+/*
+ * window.c: the runs of one process on the inputs of a round. To process->seconds: seconds a run;
+ * to process->value and process->outputs: what the runs gave. False after conclude(), or where a
+ * group is to be dissolved
+ */
+extern bool window_run(Pair *pair, Process *process);
+
+/* draws what the windows of the next round have in common, and makes its inputs */
+extern bool window_draw(Pair *pair, const Plan *plan);
+
+/* whether a candidate's last window gave what the reference's did; false after conclude() */
+extern bool window_compare(Pair *pair, Process *process);
+
+/*
+ * pair.c: a pair of the reference and these members; ratio[i]: what it gave of member i, or NAN.
+ * False: something went wrong that no single member is to blame for
+ */
+extern bool pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number,
+					 double *ratio, Values *reference, Values *candidate);
+
+/*
+ * stop.c: when pairs are enough. stop_init() begins; stop_add() takes a pair's ratio;
+ * stop_is_finished() tells whether the measurement ends, given the seconds of the device that it
+ * has taken. The interval is Student's over the logarithms of the pairs.
+ */
+typedef struct Stop
+{
+	const Profile *profile;
+	double	   *pair;
+	size_t		n;
+	double		lower;			/* NAN until there are two pairs */
+	double		upper;
+	double		half_width;
+	bool		wide;			/* wider than the profile allows */
+} Stop;
+
+extern void stop_init(Stop *stop, const Profile *profile);
+extern bool stop_add(Stop *stop, double ratio);	/* false: no memory */
+extern bool stop_is_finished(Stop *stop, double seconds);
+
+/* score.c: pairs of all members that have no outcome, and their scores */
+extern void time_members(Measure *m);
+
+#endif							/* CUDAL1_TIME_H */

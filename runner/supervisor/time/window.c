@@ -1,0 +1,388 @@
+/*
+ * window.c
+ *		A window: the gated runs of one process.
+ *
+ * A process can't know the input of a run before the run's turn. The supervisor brings the input,
+ * opens the gate, and waits for the answer; the time from gate to answer is the run's. At its gate
+ * nothing of a result is there, and at its answer all of it is: a few elements are read at both
+ * moments, and those of the answer must be what the reference gave. The process is stopped before
+ * the window and after it.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "src/score.h"
+#include "supervisor/backend.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/heat.h"
+#include "supervisor/outcome.h"
+#include "supervisor/session.h"
+#include "supervisor/time/time.h"
+
+#define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
+#define LOST			1e-6	/* seconds of delay in which a process has not lost its core */
+#define CLEAN_LEAST		3		/* runs that kept their core, for the others not to count */
+#define HAND_SECONDS	5e-4	/* for what was sent to a device before a hand test */
+#define TRIMMED			0.1		/* of long runs, the slowest do not count */
+#define PREPARED_LEAST	4		/* results of a window that were right before their gates */
+#define PREPARED_SHARE	8		/* and one in so many of its runs: noise may be right */
+
+/* seconds of the runs of a window that may count */
+typedef struct Runs
+{
+	double		seconds[WIRE_MAX_RUNS];
+	bool		clean[WIRE_MAX_RUNS];	/* supervisor and, on a device, executor kept their cores */
+	int			n;
+	int			nclean;
+	double		all;			/* of runs that kept their cores, counted or not */
+	int			nall;
+} Runs;
+
+static bool
+refuse(Measure *m, Process *process, const char *detector, const char *what)
+{
+	measure_detector(m, detector);
+	return conclude(m, outcome_of(process->side, OUTCOME_CHEAT), "%s: %s",
+					name_of_side(process->side), what);
+}
+
+/* Where the elements of a run's look lie; how many could be told. */
+static int
+find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
+			  uint64_t *address)
+{
+	int			n = 0;
+
+	while (n < look->n
+		   && (address[n] = m->backend->element(m, &process->executor, &process->arena, run,
+												look->output, look->element[n])) != 0)
+		n++;
+	return n;
+}
+
+/*
+ * Before a gate: reads an element of the place that compiled code has for the run's outputs. Where
+ * PyTorch's results come is not known, and what lies there may be an honest run's.
+ */
+static bool
+look_before(Measure *m, Process *process, uint32_t run, const Look *look,
+			uint64_t *before)
+{
+	uint64_t	address;
+	Look		one = {look->output, look->n > 0 && !m->backend->poke, {look->element[0]}};
+
+	return one.n == 0 || find_elements(m, process, run, &one, &address) == 0
+		|| m->backend->peek(m, &process->executor, &address, 1,
+							tensor_dtype_size(m->output[look->output].dtype), before);
+}
+
+/*
+ * At the answer: reads elements of one output at once. Then writes noise to their places where a
+ * later result may come, because a caller may write to what it was given.
+ */
+static bool
+look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
+			   const uint64_t *before, uint64_t *value)
+{
+	uint64_t	address[LOOKS] = {0};
+	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
+	int			n = find_elements(m, process, run, look, address);
+
+	memset(value, 0, LOOKS * sizeof(*value));
+	if (n < look->n)
+	{
+		measure_cause(m, process->side, "memory");
+		return conclude(m, outcome_of(process->side, OUTCOME_WRONG_OUTPUT),
+						"%s: output %d of a run that says it is done lies nowhere",
+						name_of_side(process->side), look->output);
+	}
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
+		return false;
+	process->prepared += n > 0 && !m->backend->poke && memcmp(&value[0], before, size) == 0;
+	return true;
+}
+
+/* Remembers where a run's elements lie, and leaves noise there. */
+static bool
+leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
+{
+	uint64_t	address[LOOKS];
+	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
+	int			n = find_elements(m, process, run, look, address);
+
+	if (!m->backend->poke || n == 0)
+		return true;
+	for (int i = 0; i < n; i++)
+	{
+		int			at = process->nremembered < REMEMBERED ? process->nremembered++
+			: (int) random_below(&m->random, REMEMBERED);
+
+		process->remembered[at] = address[i];
+	}
+	return m->backend->poke(m, &process->executor, process->side, address, n, size);
+}
+
+/*
+ * A hand test: the process is stopped, its input comes and its gate opens. No output may move,
+ * because no work of the process can have begun. Work that waits on the device would.
+ */
+static bool
+hand_test(Pair *pair, Process *process, uint32_t run, double *seconds)
+{
+	Measure    *m = pair->m;
+	const Look *look = &pair->round.look[run];
+	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
+	uint64_t	address[LOOKS];
+	uint64_t	before[LOOKS];
+	uint64_t	after[LOOKS];
+	int			n = 0;
+	ExecutorResult result = executor_freeze(&process->executor);
+
+	if (result != EXECUTOR_OK)
+		return measure_failed(m, process->side, &process->executor, result, "in a run");
+	if (!m->backend->poke)
+		n = find_elements(m, process, run, look, address);
+	for (; m->backend->poke && look->n > 0 && n < LOOKS && n < process->nremembered; n++)
+		address[n] = process->remembered[random_below(&m->random,
+													  (uint64_t) process->nremembered)];
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, before))
+		return false;
+	if (!m->backend->bring(m, &process->arena, process->side, run))
+		return false;
+	executor_open_gate(&process->executor, run + 1);
+	clock_sleep(HAND_SECONDS);
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, after))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (memcmp(&before[i], &after[i], size) != 0)
+			return refuse(m, process, "hand", "an output moved while its process was stopped");
+	*seconds = -clock_now();
+	executor_thaw(&process->executor);
+	if (!executor_await_run(&process->executor, run))
+		return false;
+	*seconds += clock_now();
+	return true;
+}
+
+/* One run, and its seconds from gate to answer. False: no answer, or after conclude(). */
+static bool
+timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, bool *clean)
+{
+	Measure    *m = pair->m;
+	Executor   *executor = &process->executor;
+	bool		whole = m->time[process->side] > READ_FROM;
+	Reading		from;
+	Reading		to;
+
+	if (pair->stops && executor_freeze(executor) != EXECUTOR_OK)
+		return false;
+	if (!m->backend->bring(m, &process->arena, process->side, run))
+		return false;
+	executor_read_usage(executor, &from, whole);
+	from.wall = clock_now();
+	executor_open_gate(executor, run + 1);
+	if (pair->stops && executor_thaw(executor) != EXECUTOR_OK)
+		return false;
+	if (!executor_await_run(executor, run))
+		return false;
+	to.wall = clock_now();
+	executor_read_usage(executor, &to, whole);
+	*clean = to.own_delay - from.own_delay <= LOST
+		&& (!m->backend->rests || to.delay - from.delay <= LOST);
+	/* on a device, work goes on while the executor waits for its core */
+	*seconds = m->backend->rests ? to.wall - from.wall : reading_seconds(executor, &from, &to);
+	return true;
+}
+
+/* Seconds a run: the median, or of long runs the mean without the slowest. */
+static double
+seconds_of(Runs *runs, bool trimmed)
+{
+	int			n = 0;
+
+	for (int i = 0; i < runs->n; i++)
+		if (runs->nclean < CLEAN_LEAST || runs->clean[i])
+			runs->seconds[n++] = runs->seconds[i];
+	if (n == 0)
+		return NAN;
+	if (!trimmed || n < 1 / TRIMMED)
+		return cudal1_score_median(runs->seconds, (size_t) n);
+	return cudal1_score_trimmed(runs->seconds, (size_t) n, TRIMMED);
+}
+
+/* What the outputs of a run are compared by: read as a whole, at its answer. */
+static bool
+read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
+{
+	Measure    *m = pair->m;
+
+	if (*done == pair->round.compared || pair->round.compare[*done] != run)
+		return true;
+	return measure_read(m, &process->executor, process->side, &process->arena, run,
+						run, process->outputs + (*done)++ * m->output_bytes);
+}
+
+static bool
+begin(Pair *pair, Process *process)
+{
+	Measure    *m = pair->m;
+	Executor   *executor = &process->executor;
+	uint32_t	flags = (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
+		| (pair->sleeps ? WIRE_FLAG_SLEEPS : 0);
+	double		limit = process->side == SIDE_CANDIDATE ? measure_run_limit(m)
+		: m->job->profile.build_seconds;
+	ExecutorResult result;
+
+	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
+			   : &m->all);
+	measure_reap(m);
+	for (uint32_t k = 0; k < pair->round.runs; k++)
+		executor->control->slots[k] = k;
+	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
+		return false;
+	process->prepared = 0;
+	result = executor_begin_window(executor, pair->round.runs, flags, pair->round.runs * limit);
+	return measure_failed(m, process->side, executor, result, "in a run");
+}
+
+/* The runs of a window, in the order in which things happen. */
+bool
+window_run(Pair *pair, Process *process)
+{
+	Measure    *m = pair->m;
+	Round	   *round = &pair->round;
+	Runs		runs = {.n = 0};
+	double		started = clock_now();
+	uint32_t	compared = 0;
+	uint32_t	k = 0;
+	bool		turned = false; /* the device has worked for the supervisor since the last run */
+	bool		good = begin(pair, process);
+	bool		entered = good;
+
+	for (; good && k < round->runs; k++)
+	{
+		uint64_t	before = 0;
+		double		seconds = 0;
+		bool		clean = false;
+
+		if (m->seeds_runs)
+			process->executor.control->seeds[k] = round->seed[k];
+		good = look_before(m, process, k, &round->look[k], &before);
+		if (good && k == round->hand)
+		{
+			good = hand_test(pair, process, k, &seconds);
+			if (!good)
+				break;
+		}
+		else if (!good || !timed_run(pair, process, k, &seconds, &clean))
+			break;
+		else if (k >= round->dropped && !turned)
+		{
+			runs.seconds[runs.n] = seconds;
+			runs.nclean += runs.clean[runs.n++] = clean;
+		}
+		if (clean || k == round->hand)
+		{
+			runs.all += seconds;
+			runs.nall++;
+		}
+		turned = false;
+		good = look_at_answer(m, process, k, &round->look[k], &before,
+							  process->value[k]);
+		if (good && k == round->probed && m->backend->rests)
+		{
+			bool		rests = true;
+
+			good = m->backend->rests(m, &rests)
+				&& (rests || refuse(m, process, "rest", "a kernel went on after the run had "
+									"answered"));
+			turned = true;
+		}
+		if (good && compared < round->compared && round->compare[compared] == k)
+		{
+			good = read_compared(pair, process, k, &compared);
+			turned = m->backend->rests != NULL;
+		}
+		good = good && leave_noise(m, process, k, &round->look[k]);
+	}
+	if (entered)
+	{
+		ExecutorResult result = executor_end_window(&process->executor, k == round->runs);
+
+		good = measure_failed(m, process->side, &process->executor, result, "in a run") && good;
+	}
+	process->executor.met = true;
+	process->seconds = seconds_of(&runs, pair->sleeps);
+	process->uncounted = runs.nall > 0 ? runs.all / runs.nall - process->seconds : 0;
+	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
+	return good && k == round->runs;
+}
+
+bool
+window_draw(Pair *pair, const Plan *plan)
+{
+	Measure    *m = pair->m;
+	Round	   *round = &pair->round;
+	uint32_t	slots[WIRE_MAX_RUNS];
+	uint32_t	n = plan->runs;
+
+	round->runs = plan->runs;
+	round->dropped = plan->dropped;
+	for (uint32_t i = 0; i < n; i++)
+		slots[i] = i;
+	if (!measure_generate(m, &pair->arena, slots, n)
+		|| (m->backend->load && !m->backend->load(m, &pair->arena, n)))
+		return false;
+	for (uint32_t k = 0; k < round->runs; k++)
+	{
+		Look	   *look = &round->look[k];
+		size_t		elements;
+
+		round->seed[k] = random_next(&m->random);
+		look->output = (int) random_below(&m->random, (uint64_t) m->outputs);
+		elements = m->output[look->output].elements;
+		look->n = elements > 0 ? LOOKS : 0;
+		for (int i = 0; i < look->n; i++)
+			look->element[i] = random_below(&m->random, elements);
+	}
+	/* all but the first runs are drawn from, because those do not count anyway */
+	round->hand = round->probed = UINT32_MAX;
+	if (m->backend->rests && round->runs > round->dropped + 4)
+	{
+		round->hand = round->dropped + (uint32_t) random_below(&m->random,
+															   round->runs - round->dropped);
+		round->probed = (uint32_t) random_below(&m->random, round->runs);
+	}
+	round->compared = 0;
+	for (uint32_t k = 0; k < round->runs && round->compared < COMPARED_MOST; k++)
+		if (random_below(&m->random, round->runs - k)
+			< (uint64_t) (m->compared_runs - round->compared))
+			round->compare[round->compared++] = k;
+	return true;
+}
+
+bool
+window_compare(Pair *pair, Process *process)
+{
+	Measure    *m = pair->m;
+	const Process *reference = &pair->process[0];
+	const Round *round = &pair->round;
+
+	heat_enter(m, process->member);
+	for (uint32_t k = 0; k < round->runs; k++)
+		for (int i = 0; i < round->look[k].n; i++)
+			if (!measure_agree_at(m, round->look[k].output, round->look[k].element[i],
+								  &reference->value[k][i], &process->value[k][i]))
+				return false;
+	for (uint32_t i = 0; i < round->compared; i++)
+		if (!measure_compare(m, reference->outputs + i * m->output_bytes,
+							 process->outputs + i * m->output_bytes, SIDE_CANDIDATE))
+			return false;
+	if (process->prepared >= PREPARED_LEAST
+		&& (uint32_t) process->prepared * PREPARED_SHARE >= round->runs)
+		return refuse(m, process, "prepared", "results were there before their runs began");
+	return true;
+}

@@ -1,0 +1,460 @@
+/*
+ * window.c
+ *		A window of a made-up process in made-up time: which runs count, and which answers are
+ *		refused.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <time.h>
+
+static int	made_up_clock(clockid_t id, struct timespec *t);
+static int	made_up_sleep(const struct timespec *t, struct timespec *left);
+
+#define clock_gettime made_up_clock
+#define nanosleep made_up_sleep
+#include "../../runner/supervisor/time/window.c"
+#include "../../runner/supervisor/checks/outputs.c"
+#include "../../runner/supervisor/outcome.c"
+#include "../../runner/common/random.c"
+#include "../../runner/common/tensor.c"
+#include "../../runner/common/text.c"
+
+#include "tap.h"
+
+#define ELEMENTS	64
+#define RUNS		64
+#define RUN			50e-6		/* seconds of a run that is warm */
+#define PLACES		6			/* results of PyTorch come where the sixth before lay */
+
+/* what the process of a candidate does */
+typedef enum Manner
+{
+	HONEST,
+	HALF,						/* answers when half of its output is there */
+	NOTHING,					/* answers and does nothing */
+	AHEAD,						/* guesses its inputs, and has its results before their gates */
+	OLD,						/* returns earlier results again */
+	NOWHERE,					/* names no memory as its result */
+	SILENT,						/* does not answer from its tenth run on */
+	BUSY,						/* works for a millisecond once an answer is given */
+	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
+} Manner;
+
+volatile sig_atomic_t executor_cancelled;
+
+static Job	job;
+static Options options;
+static Member member;
+static Backend backend;
+static Measure measure = {.job = &job,.options = &options,.backend = &backend,
+	.member = &member,.result = &member.result,.time = member.time,.outputs = 1};
+static WireControl control[2];
+static Process processes[2];
+static Pair pair = {.m = &measure,.process = processes,.n = 1};
+static char *outputs[2];
+
+static double moment;
+static Manner manner;
+static float input[RUNS];	/* what each slot of a round has */
+static float brought[RUNS];	/* what the process finds there */
+static float memory[RUNS][ELEMENTS];	/* of the process under way */
+static bool sparse;				/* most of a result is zero */
+static bool lucky;				/* noise is right in one of 13 runs */
+static bool own_memory;			/* results come where earlier ones lay */
+static bool stopped;
+static double idle_since;		/* when the device has done all its work */
+static uint32_t lost[8];		/* runs in which the supervisor has no core for 5 ms */
+static double lost_seconds;
+static double slow_first;		/* times as long as others, that a first run takes */
+static int	stops;
+
+static int
+made_up_clock(clockid_t id, struct timespec *t)
+{
+	t->tv_sec = (time_t) moment;
+	t->tv_nsec = (long) ((moment - (double) t->tv_sec) * 1e9);
+	return 0;
+}
+
+static int
+made_up_sleep(const struct timespec *t, struct timespec *left)
+{
+	moment += (double) t->tv_sec + 1e-9 * (double) t->tv_nsec;
+	return 0;
+}
+
+static bool
+is_candidate(const Executor *executor)
+{
+	return executor == &processes[1].executor;
+}
+
+static float *
+result_of(uint32_t run)
+{
+	return memory[own_memory ? run % PLACES : run];
+}
+
+/* an element of the result for the input of a slot */
+static float
+right(uint32_t slot, int i)
+{
+	if (sparse && i % 16 != (int) slot % 16)
+		return 0;
+	return brought[slot] + (float) i;
+}
+
+/* elements from `from` on of a run's result */
+static void
+work(uint32_t run, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		result_of(run)[i] = right(run, i);
+}
+
+/* the backend */
+
+static bool
+prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
+{
+	for (uint32_t slot = 0; slot < n; slot++)
+		for (int i = 0; i < ELEMENTS; i++)
+			memory[slot][i] = lucky && slot % 13 == 0 ? input[slot] + (float) i
+				: -1e6f - (float) random_below(&measure.random, 1000);
+	for (uint32_t slot = 0; slot < n; slot++)
+		brought[slot] = -1;
+	return true;
+}
+
+static bool
+bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	brought[slot] = input[slot];
+	moment += 1e-6;
+	return true;
+}
+
+static uint64_t
+element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output, uint64_t at)
+{
+	return is_candidate(executor) && manner == NOWHERE ? 0
+		: (uint64_t) (uintptr_t) &result_of(is_candidate(executor) && manner == OLD && run > 8
+											? run - PLACES + 1 : run)[at];
+}
+
+static bool
+peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size, uint64_t *value)
+{
+	memset(value, 0, (size_t) n * sizeof(*value));
+	for (int i = 0; i < n; i++)
+		memcpy(&value[i], (const void *) (uintptr_t) address[i], size);
+	return true;
+}
+
+static bool
+poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
+{
+	for (int i = 0; i < n; i++)
+		memset((void *) (uintptr_t) address[i], 0x55, size);
+	return true;
+}
+
+static bool
+rests(Measure *m, bool *rest)
+{
+	*rest = moment >= idle_since;
+	moment = fmax(moment, idle_since) + 150e-6;
+	return true;
+}
+
+static bool
+read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			uint32_t slot, void *out)
+{
+	memcpy(out, result_of(run), ELEMENTS * sizeof(float));
+	return true;
+}
+
+static bool
+compare_outputs(Measure *m, const void *expected, const void *found, int output,
+		const Tolerance *tolerance, Comparison *result)
+{
+	*result = (Comparison) {.equal = memcmp(expected, found, ELEMENTS * sizeof(float)) == 0};
+	return true;
+}
+
+/* the process */
+
+ExecutorResult
+executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double timeout)
+{
+	stopped = false;
+	moment += 1e-3;
+	executor->begun = moment;
+	for (uint32_t run = 0; run < runs && is_candidate(executor) && manner == AHEAD; run++)
+		for (int i = 0; i < ELEMENTS; i++)
+			memory[run][i] = input[run] + (float) i;
+	return EXECUTOR_OK;
+}
+
+void
+executor_open_gate(Executor *executor, uint32_t gate)
+{
+	if (is_candidate(executor) && manner == QUEUED)
+		work(gate - 1, 0, ELEMENTS);
+}
+
+bool
+executor_await_run(const Executor *executor, uint32_t run)
+{
+	double		seconds = RUN * (run == 0 ? slow_first : run == 1 ? sqrt(slow_first) : 1);
+	Manner		does = is_candidate(executor) ? manner : HONEST;
+
+	if (stopped || (does == SILENT && run >= 10))
+		return false;
+	if (does == HALF)
+		seconds /= 2;
+	if (does == NOTHING || does == AHEAD || does == OLD)
+		seconds = 1e-6;
+	if (does == BUSY)
+		idle_since = moment + seconds + 1e-3;
+	if (does == HALF)
+		work(run, 0, ELEMENTS / 2);
+	else if (does != NOTHING && does != AHEAD && does != OLD)
+		work(run, 0, ELEMENTS);
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+		if (lost[i] == run)
+		{
+			moment += 5e-3;
+			lost_seconds += 5e-3;
+		}
+	moment += seconds;
+	return true;
+}
+
+ExecutorResult
+executor_end_window(Executor *executor, bool all)
+{
+	stopped = true;
+	return all ? EXECUTOR_OK : EXECUTOR_TIMEOUT;
+}
+
+ExecutorResult
+executor_freeze(Executor *executor)
+{
+	stops++;
+	stopped = true;
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+executor_thaw(Executor *executor)
+{
+	stopped = false;
+	return EXECUTOR_OK;
+}
+
+void
+executor_read_usage(const Executor *executor, Reading *reading, bool whole)
+{
+	*reading = (Reading) {.wall = reading->wall,.own_delay = whole ? lost_seconds : 0};
+}
+
+double
+reading_seconds(const Executor *executor, const Reading *from, const Reading *to)
+{
+	return to->wall - from->wall;
+}
+
+void
+executor_log(const Executor *executor, char *text, size_t size)
+{
+}
+
+/* the measurement */
+
+double
+measure_run_limit(const Measure *m)
+{
+	return 1;
+}
+
+void
+measure_reap(Measure *m)
+{
+}
+
+void
+heat_enter(Measure *m, Member *of)
+{
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		input[slots[i]] = 100 * (float) random_below(&m->random, 100000);
+	return true;
+}
+
+/* what the backend is: C on a CPU, PyTorch there, or CUDA */
+static void
+become(bool pytorch, bool gpu)
+{
+	own_memory = pytorch;
+	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
+		.poke = pytorch ? poke : NULL,.rests = gpu ? rests : NULL,.read = read_output,
+		.compare = compare};
+}
+
+/* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */
+static Outcome
+round_of(Manner of)
+{
+	const Plan	plan = {.runs = RUNS,.dropped = 2};
+	bool		good;
+
+	json_decref(member.result.evidence);
+	member.result = (Result) {.evidence = json_object()};
+	manner = of;
+	idle_since = 0;
+	stops = 0;
+	good = window_draw(&pair, &plan);
+	for (int i = 0; good && i < 2; i++)
+		good = window_run(&pair, &processes[i]);
+	good = good && window_compare(&pair, &processes[1]);
+	return good ? OUTCOME_SUCCESSFUL : member.result.outcome;
+}
+
+static bool
+detected(const char *detector)
+{
+	const char *found = json_string_value(json_object_get(member.result.evidence, "detector"));
+
+	return found && strcmp(found, detector) == 0;
+}
+
+/* whether each of `n` rounds ends so */
+static bool
+always(Manner of, Outcome outcome, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (round_of(of) != outcome)
+		{
+			printf("# %d: %s\n", (int) member.result.outcome, member.result.detail);
+			return false;
+		}
+	return true;
+}
+
+static void
+check_counting(void)
+{
+	slow_first = 100;
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 20) && near(processes[0].seconds, RUN, 1e-3)
+		  && near(processes[1].seconds, RUN, 1e-3),
+		  "the first two runs of a window do not count");
+	check(near(processes[1].uncounted, RUN * (100 + 10 - 2) / RUNS, 1e-3),
+		  "what they take longer is known, shared among all runs");
+	for (uint32_t i = 0; i < 8; i++)
+		lost[i] = 4 + i;
+	for (uint32_t i = 0; i < RUNS; i++)
+		pair.round.look[i].n = 0;
+	pair.sleeps = true;			/* a mean, which a single slow run would change */
+	round_of(HONEST);
+	check(near(processes[1].seconds, RUN, 1e-3),
+		  "nor does a run in which the supervisor has lost its core");
+	measure.time[SIDE_CANDIDATE] = 0;
+	round_of(HONEST);
+	check(processes[1].seconds > 2 * RUN,
+		  "of runs too short to read the kernel's accounts that is not known");
+	measure.time[SIDE_CANDIDATE] = 1;
+	pair.sleeps = false;
+	for (uint32_t i = 0; i < 8; i++)
+		lost[i] = UINT32_MAX;
+	slow_first = 1;
+}
+
+static void
+check_answers(void)
+{
+	become(false, false);
+	check(always(HALF, OUTCOME_WRONG_OUTPUT, 50),
+		  "code that answers when half of its output is there is found out in each round");
+	check(always(NOTHING, OUTCOME_WRONG_OUTPUT, 20), "and code that does nothing");
+	check(always(NOWHERE, OUTCOME_WRONG_OUTPUT, 1)
+		  && strcmp(json_string_value(json_object_get(member.result.evidence, "cause")),
+					"memory") == 0,
+		  "a result that lies nowhere is wrong");
+	check(always(SILENT, OUTCOME_TIMEOUT, 1), "code that does not answer has its limit of time");
+	check(always(AHEAD, OUTCOME_CHEAT, 20) && detected("prepared"),
+		  "results that are there before their gates are refused, though they are right");
+	lucky = true;
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
+	lucky = false;
+	become(true, false);
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "results may come where earlier ones lay");
+	check(always(OLD, OUTCOME_WRONG_OUTPUT, 20), "but earlier results are none");
+	sparse = true;
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "zeros may lie where zeros lay");
+	sparse = false;
+}
+
+static void
+check_bringing(void)
+{
+	become(false, false);
+	pair.stops = true;
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 2 * RUNS,
+		  "where an input is dear to bring the process is stopped meanwhile");
+	pair.stops = false;
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 0, "else it is not");
+}
+
+static void
+check_device(void)
+{
+	become(false, true);
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 100) && stops == 2,
+		  "on a device a run of each window is a hand test, which honest code passes");
+	check(always(QUEUED, OUTCOME_CHEAT, 20) && detected("hand"),
+		  "work that begins while its process is stopped is refused");
+	check(always(BUSY, OUTCOME_CHEAT, 20) && detected("rest"),
+		  "and a device that goes on when the run has answered");
+	pair.round.hand = pair.round.probed = UINT32_MAX;
+	become(false, false);
+	check(always(BUSY, OUTCOME_SUCCESSFUL, 1) && pair.round.hand == UINT32_MAX
+		  && pair.round.probed == UINT32_MAX, "neither is asked of a CPU, whose work stops");
+}
+
+int
+main(void)
+{
+	RandomKey	key = {{1, 2, 3}};
+
+	random_seed(&measure.random, &key);
+	measure.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {ELEMENTS},
+		.elements = ELEMENTS,.bytes = ELEMENTS * sizeof(float)};
+	measure.output_bytes = ELEMENTS * sizeof(float);
+	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
+	measure.time[SIDE_REFERENCE] = measure.time[SIDE_CANDIDATE] = 1;
+	measure.compared_runs = 2;
+	for (int i = 0; i < 2; i++)
+	{
+		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);
+		processes[i] = (Process) {.side = (Side) i,.member = i == 1 ? &member : NULL,
+			.outputs = outputs[i],.executor = {.control = &control[i],.log_fd = -1}};
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		lost[i] = UINT32_MAX;
+	slow_first = 1;
+	become(false, false);
+	check_counting();
+	check_answers();
+	check_bringing();
+	check_device();
+	free(outputs[0]);
+	free(outputs[1]);
+	json_decref(member.result.evidence);
+	return done();
+}
