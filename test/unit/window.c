@@ -304,7 +304,7 @@ become(bool pytorch, bool gpu)
 	own_memory = pytorch;
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
 		.poke = pytorch ? poke : NULL,.rests = gpu ? rests : NULL,.read = read_output,
-		.compare = compare};
+		.compare = compare_outputs};
 }
 
 /* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */
