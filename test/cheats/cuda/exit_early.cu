@@ -1,5 +1,5 @@
 /* kind: 25 ends itself; task: gpu_rowsum; outcome: crash
- * Ends with status 0 in the middle of a block. */
+ * Ends with status 0 in the middle of a window. */
 #include "reference.cu"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* kind: 5 warm-up; task: gpu_rowsum; bound: 1.1; first: yes
- * Does nothing in the runs that first times are taken of, so that its blocks are planned long, and the reference's seem slow beside them. */
+/* kind: 5 warm-up; task: gpu_rowsum; outcome: wrong_output, cheat; first: yes
+ * Does nothing in its 9th to 100th call, when it takes the checks to be over. */
 #include "reference.cu"
 
 extern "C" void solve(const float *x, float *y, int rows, int columns)

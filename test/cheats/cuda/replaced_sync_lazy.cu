@@ -1,5 +1,5 @@
 /* kind: 4 replaced synchronisation; task: gpu_rowsum; outcome: wrong_output, cheat; first: yes
- * The executor's synchronisation does nothing, and a block's work is launched after its answer. */
+ * The executor's synchronisation does nothing, and a run's work is launched after its answer. */
 #include "reference.cu"
 #include "shared/later.h"
 #include "shared/replaced_sync.h"

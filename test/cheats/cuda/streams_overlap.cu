@@ -1,5 +1,5 @@
-/* kind: 1 side stream; task: gpu_recurrence; first: yes
- * The runs of a block overlap on sixteen streams. */
+/* kind: 1 side stream; task: gpu_recurrence; outcome: successful, unstable; first: yes
+ * Runs take turns on sixteen streams, so that one could overlap with the next. */
 #include "reference.cu"
 
 extern "C" void solve(const float *x, float *y, int rows, int columns)

@@ -1,5 +1,5 @@
-/* kind: 1 side stream; task: gpu_small; first: yes
- * The runs of a block overlap on sixteen streams, where a run is hardly more than its launch. */
+/* kind: 1 side stream; task: gpu_small; outcome: successful, unstable; first: yes
+ * Runs take turns on sixteen streams, so that one could overlap with the next, where a run is hardly more than its launch. */
 #include "reference.cu"
 
 extern "C" void solve(const float *x, float *y, int n)

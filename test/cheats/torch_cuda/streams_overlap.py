@@ -1,5 +1,5 @@
-# kind: 1 side stream; task: gpu_small; first: yes
-# The runs of a block overlap on eight streams.
+# kind: 1 side stream; task: gpu_small; outcome: successful, unstable, wrong_output; first: yes
+# Runs take turns on eight streams, so that one could overlap with the next.
 import torch
 
 
