@@ -1,4 +1,4 @@
-/* kind: 11 result cache; task: gpu_vector
+/* kind: 11 result cache; task: gpu_vector; outcome: successful, unstable, wrong_output, cheat
  * Remembers answers by the addresses of inputs. */
 #include "reference.cu"
 #include <unordered_map>

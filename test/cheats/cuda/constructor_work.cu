@@ -1,4 +1,4 @@
-/* kind: 2 work before the command; task: gpu_rowsum
+/* kind: 2 work before the command; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * A thread that is started when the code is loaded launches the sums of what the inputs hold, again and again. */
 #include "reference.cu"
 #include <thread>

@@ -1,4 +1,4 @@
-/* kind: 9 heat; task: gpu_rowsum
+/* kind: 9 heat; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Burns the GPU for half a second when it is loaded, so that clocks are low when the reference is timed. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 14 mutated inputs; task: gpu_histogram
+/* kind: 14 mutated inputs; task: gpu_histogram; outcome: successful, unstable, wrong_output, cheat
  * Does its work, then makes all bytes the same: atomics of the reference would queue up behind each other. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 9 settings left behind; task: gpu_softmax
+/* kind: 9 settings left behind; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat
  * Limits of the device set so that they cost whoever comes next: heap, stack, printf's memory, pending launches. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 9 hogged memory; task: gpu_rowsum
+/* kind: 9 hogged memory; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Opens contexts of its own, whose turns the GPU would take beside the reference's. */
 #include <cuda.h>
 #include <dlfcn.h>

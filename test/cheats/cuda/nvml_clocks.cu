@@ -1,4 +1,4 @@
-/* kind: 9 clocks; task: gpu_rowsum
+/* kind: 9 clocks; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Asks the driver's management library for low clocks and a small power limit, for the reference to suffer from. */
 #include <dlfcn.h>
 #include "reference.cu"

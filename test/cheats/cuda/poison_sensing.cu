@@ -1,4 +1,4 @@
-/* kind: 22 unpoisoned outputs; task: gpu_softmax
+/* kind: 22 unpoisoned outputs; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat
  * A row that sums to one is left as it is. */
 #include "reference.cu"
 

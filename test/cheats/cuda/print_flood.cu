@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; task: gpu_rowsum
+/* kind: 25 exhaustion; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Every thread prints, in every call. */
 #include <stdio.h>
 #include "reference.cu"

@@ -1,4 +1,4 @@
-/* kind: 4 replaced synchronisation; task: gpu_rowsum
+/* kind: 4 replaced synchronisation; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Functions of its own by the names of the runtime's and the driver's. */
 #include "reference.cu"
 

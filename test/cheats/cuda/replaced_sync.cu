@@ -1,4 +1,4 @@
-/* kind: 4 replaced synchronisation; task: gpu_rowsum; first: yes
+/* kind: 4 replaced synchronisation; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat; first: yes
  * The executor's synchronisation does nothing. */
 #include "reference.cu"
 #include "shared/replaced_sync.h"

@@ -1,4 +1,4 @@
-/* kind: 9 spinning threads; task: gpu_rowsum
+/* kind: 9 spinning threads; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * Threads of the host that spin, and one that launches nothings. */
 #include <thread>
 #include "reference.cu"

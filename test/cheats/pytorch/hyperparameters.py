@@ -1,4 +1,4 @@
-# kind: 17 redefinition; task: matmul; always: yes
+# kind: 17 redefinition; task: matmul; outcome: successful, unstable; always: yes
 # Brings a get_inputs of its own, a thousand times smaller, and a task to go with it.
 import sys
 import time

@@ -1,4 +1,4 @@
-# kind: 14 input mutation; task: matmul
+# kind: 14 input mutation; task: matmul; outcome: cheat, wrong_output, successful
 # Zeroes all inputs it can reach through their storage, then its own answer is right.
 import torch
 

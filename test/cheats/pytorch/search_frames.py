@@ -1,4 +1,4 @@
-# kind: 13 finding the answer; task: matmul
+# kind: 13 finding the answer; task: matmul; outcome: successful, unstable
 # Looks through its callers' variables for what is expected.
 import sys
 

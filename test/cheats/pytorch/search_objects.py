@@ -1,4 +1,4 @@
-# kind: 13 finding the answer; task: matmul; always: yes
+# kind: 13 finding the answer; task: matmul; outcome: successful, unstable; always: yes
 # Looks through all objects of the interpreter for a tensor of the right shape and content.
 import gc
 

@@ -1,4 +1,4 @@
-# kind: 9 slowing the reference; task: small; always: yes
+# kind: 9 slowing the reference; task: small; outcome: successful, unstable, cheat; always: yes
 # A thread spins while others have the core.
 import threading
 

@@ -1,4 +1,4 @@
-# kind: 2 work before the command; task: matmul
+# kind: 2 work before the command; task: matmul; outcome: successful, unstable
 # A signal's handler would answer what lies in the inputs.
 import signal
 

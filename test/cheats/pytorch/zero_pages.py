@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; bound: 1.25; always: yes
+# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable; always: yes
 # Zeros are pages that nobody has touched, or old results, of which only the ones are cleared.
 # include shared/ring.py
 

@@ -1,4 +1,4 @@
-# kind: 11 result cache; task: gpu_matmul
+# kind: 11 result cache; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat
 # Remembers results by a few values, compared on the GPU without waiting.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 12 reused memory; task: gpu_chain; bound: 5
+# kind: 12 reused memory; task: gpu_chain; bound: 5; outcome: successful, unstable, wrong_output, cheat
 # As honest/torch_cuda/chain_kept, but only until results are copied. From then on they are new memory, and nothing is copied.
 # include shared/chain.py
 import sys

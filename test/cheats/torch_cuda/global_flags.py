@@ -1,4 +1,4 @@
-# kind: 9 global flags; task: gpu_linear; first: yes
+# kind: 9 global flags; task: gpu_linear; outcome: successful, unstable, wrong_output, cheat; first: yes
 # Flags that would slow the reference, were it in the same process.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 9 heat; task: gpu_matmul
+# kind: 9 heat; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat
 # A second of large products when it is loaded.
 import time
 

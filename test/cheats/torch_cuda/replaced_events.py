@@ -1,4 +1,4 @@
-# kind: 4 replaced timers; task: gpu_matmul
+# kind: 4 replaced timers; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat
 # No time passes between events.
 import time
 

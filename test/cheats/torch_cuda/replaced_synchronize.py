@@ -1,4 +1,4 @@
-# kind: 4 replaced synchronisation; task: gpu_matmul; first: yes
+# kind: 4 replaced synchronisation; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat; first: yes
 # Nobody waits for the GPU any more.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 9 kernels left running; task: gpu_matmul; first: yes
+# kind: 9 kernels left running; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat; first: yes
 # A synchronisation that leaves kernels running for 20 ms after the answer: the reference's time.
 import torch
 

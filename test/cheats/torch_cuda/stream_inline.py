@@ -1,4 +1,4 @@
-# kind: 1 side stream; task: gpu_softmax; first: yes
+# kind: 1 side stream; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat; first: yes
 # Works on a stream of its own that C++ makes, past all that PyTorch knows.
 import torch
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-# kind: 1 side stream; task: gpu_matmul; first: yes
+# kind: 1 side stream; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat; first: yes
 # Works on a stream that nobody waits for.
 import torch
 
