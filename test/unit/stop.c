@@ -93,14 +93,19 @@ check_looks(void)
 		stop_add(&stop, 1);
 	check(!stop_is_finished(&stop, 0) && isnan(stop.lower),
 		  "nothing is said before the fewest pairs");
-	stop_add(&stop, 1.5);
+	profile.precision_goal = 0.015;
+	stop_add(&stop, 1.03);
 	check(!stop_is_finished(&stop, 0) && stop.lower <= 1 && stop.upper >= 1
-		  && stop.half_width > 0.02, "a look that finds the interval wide has it told");
+		  && stop.half_width > 0.015, "a look that finds the interval wide has it told");
 	for (int i = 0; i < 3; i++)
 	{
 		stop_add(&stop, 1);
-		check(!stop_is_finished(&stop, 0), "between looks a measurement goes on");
+		check(!stop_is_finished(&stop, 0) && (i < 2 || stop.half_width < 0.015),
+			  "between looks a measurement goes on, though its interval be narrow");
 	}
+	stop_add(&stop, 1);
+	check(stop_is_finished(&stop, 0), "until the next look");
+	profile.precision_goal = 0.005;
 	free(stop.pair);
 }
 
@@ -127,7 +132,14 @@ check_promise(void)
 	share = held(0.004, &pairs);
 	printf("# spread 0.004: %.4f, %.1f pairs\n", share, pairs);
 	check(share > 0.94 && pairs > 5 && pairs < 15, "so do those of pairs that stop at any look");
-	profile.nlooks = 1;
+	profile = (Profile) {.pairs = 3,.looks = {3, 4, 5, 6, 7, 8, 9, 10},.nlooks = 8,
+		.precision_goal = 0.008,.confidence = 0.95,.budget_seconds = 1};
+	share = held(0.01, &pairs);
+	printf("# eight looks: %.4f, %.1f pairs\n", share, pairs);
+	check(share > 0.94 && pairs > 3.1 && pairs < 9.9,
+		  "and of those that stop by luck, because the error is divided over the looks");
+	profile = (Profile) {.pairs = 5,.looks = {5},.nlooks = 1,.precision_goal = 0.005,
+		.confidence = 0.95,.budget_seconds = 1};
 	share = held(0.3, &pairs);
 	printf("# one look: %.4f\n", share);
 	check(share > 0.94 && share < 0.97 && pairs < 5.01, "one look has the whole error to itself");
