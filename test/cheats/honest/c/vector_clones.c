@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.08
  * Versions for several processors, chosen while it is loaded. */
 #include <math.h>
 

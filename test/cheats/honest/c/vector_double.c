@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.47
  * In double precision. */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.8
  * exp by a polynomial, good to single precision. */
 #include <math.h>
 #include <string.h>

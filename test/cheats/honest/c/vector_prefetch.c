@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.75
  * With prefetches, and a constructor that measures nothing. */
 #include <math.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.79
  * Says something in every call. */
 #include <math.h>
 #include <stdio.h>

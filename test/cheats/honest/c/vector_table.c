@@ -1,4 +1,4 @@
-/* task: vector
+/* task: vector; least: 0.7
  * exp from a table that is made in the first call. */
 #include <math.h>
 
