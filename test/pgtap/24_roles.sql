@@ -222,7 +222,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'result_problem', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate', 'release_requests',
 	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
 	'salted_hash', 'seconds_of', 'seconds_until_free', 'seed_pool', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'summarise', 'take_answers', 'take_job', 'take_mates', 'take_method',
-	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'lane_notes', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'lane_notes', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 
 
@@ -231,7 +231,7 @@ CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
 	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
-INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
+INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:evidence -');
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'pool_code', 'bucket_part', 'island', 'job', 'lane_note', 'null_candidate', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
