@@ -12,7 +12,6 @@
  * off by more where the reference moves by more when its inputs have the precision of TF32 or
  * bfloat16.
  */
-#define SLOW_RUN	0.2			/* seconds, from which on runs have fewer probes */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +27,7 @@
 
 #define PICKS			4096	/* elements of an input that tell what it is like */
 #define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */
-#define SCALE			128.0	/* exp() of what was near 1 overflows */
-#define HALF_SCALE		4.0		/* likewise of float16, whose sums of products must not */
+#define SCALE			128.0	/* exp() of what was near 1 overflows; not of half precision */
 #define OUTLIERS		8
 #define OUTLIER_LEAST	64.0	/* times as large as the element was */
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
@@ -38,6 +36,7 @@
 #define SPARSE			0.01	/* of the elements, zeros that mean something */
 #define MOVES			4		/* right code may be off by over what the reference moves by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
+#define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* where a run takes SLOW_RUN or longer */
 
 static const char *const words[PROBES] = {
@@ -151,8 +150,9 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 			change->shift = like->mean;
 			return fabs(like->mean) > OFF_CENTRE * like->deviation;
 		case PROBE_SCALE:
-			change->factor = t->dtype == WIRE_FLOAT16 ? HALF_SCALE : SCALE;
-			return true;
+			/* rounding of half precision decides what large differences become, as of a softmax */
+			change->factor = SCALE;
+			return t->dtype != WIRE_FLOAT16 && t->dtype != WIRE_BFLOAT16;
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			return true;

@@ -1,6 +1,7 @@
 /* kind: wrong code; task: rowsum; outcome: wrong_output; cause: unfinished
  * Returns while a thread is at work. */
 #include <pthread.h>
+#include <sched.h>
 
 static const float *in;
 static float *out;
@@ -8,6 +9,8 @@ static int height, width;
 
 static void *work(void *unused)
 {
+	/* the call returns before this goes on */
+	sched_yield();
 	for (int r = 0; r < height; r++)
 	{
 		double sum = 0;
