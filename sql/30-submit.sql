@@ -520,9 +520,6 @@ CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT f
 	OUT body text, OUT reason text, OUT kept text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	section	constant text := E'## Performance Analysis\n-\n## Algorithm Design\n-\n'
-		'## Code Implementation\n';
 BEGIN
 	IF octet_length(response) > 4194304 THEN
 		-- The beginning of an endless answer is kept. The hash of the whole tells two of them
@@ -534,17 +531,8 @@ BEGIN
 		RETURN;
 	END IF;
 	kept := response;
-	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
-	IF reason IS NOT NULL AND reason NOT LIKE 'the reasoning block%' AND code_alone
-		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
-		-- the text behind the reasoning is read as the section that holds the code
-		SELECT r.code, replace(r.reason, 'section "## Code Implementation"', 'the response')
-			INTO body, reason
-			FROM cudal1.parse_response(section
-				|| reverse(split_part(reverse(kept), reverse('</think>'), 1))) AS r;
-	ELSIF reason LIKE 'section %' AND code_alone THEN
-		reason := 'the response has no fenced code';
-	END IF;
+	SELECT r.code, r.reason INTO body, reason
+		FROM cudal1.parse_response(kept, code_alone) AS r;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END

@@ -1,17 +1,19 @@
 /*
  * response.c
- *		A model's answer, taken apart into analysis, design and code.
+ *		Takes apart what a model answered to a contrastive prompt.
  *
  * Models keep to the demanded form only roughly, and a good kernel should not be lost to a missing
  * colon or backtick.  So the parser is generous about marks and strict about substance: all three
- * sections must be there, and the code must be complete.
+ * sections must be there, and the code must be complete.  docs/trainers.md has the grammar.
  *
- * An answer is read once, line by line.  Headings count only outside of code fences, with one
- * exception: the heading of a later section ends a fence that the model forgot to close.
+ * An answer is read once, line by line, and a block of code by its strings and comments, because
+ * a fence within a docstring is code.  This reading believes the fences.  Only if it finds no
+ * complete answer, a second one lets a heading within a fence end it, because models forget to
+ * close one.
  *
- * A section of code may have several fences, because models first sketch, then write, then show how
- * to compile.  The last one counts that is at least half as long as the longest.  If that fence is
- * not closed, the answer was cut off, however complete the sketch before it is.
+ * Models first sketch, then write, then show how to compile and test.  The code is the block that
+ * defines the task's entry, ModelNew or solve.  No list of sections or blocks is kept: what is
+ * chosen among them is known when each ends.
  */
 #include "postgres.h"
 
@@ -20,6 +22,9 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+
+#include "codeblock.h"
+#include "compat.h"
 
 PG_FUNCTION_INFO_V1(cudal1_parse_response);
 
@@ -31,78 +36,222 @@ typedef enum SectionKind
 	SECTION_CODE,
 } SectionKind;
 
-static const char *const section_titles[] = {"Performance Analysis", "Algorithm Design",
-	"Code Implementation"};
+static const char *const section_titles[] = {
+	"Performance Analysis", "Algorithm Design", "Code Implementation"
+};
 
 typedef struct Section
 {
-	SectionKind kind;
-	const char *start;			/* behind the title */
+	const char *start;			/* behind the title; NULL: there is none */
 	const char *end;
-	int			fence;			/* index of its first fence: its fences lie side by side */
-	int			nfences;
 } Section;
 
-typedef struct Fence
+/* how likely a block is to be the code */
+typedef enum Rank
+{
+	RANK_EMPTY,
+	RANK_PROSE,					/* labelled as something else than code */
+	RANK_CODE,
+	RANK_OTHER_ENTRY,			/* defines the entry, but is prose or the original code */
+	RANK_ENTRY,					/* defines the entry, or broke off before it could */
+} Rank;
+
+typedef struct Block
 {
 	char		mark;			/* backtick or tilde */
 	int			length;			/* number of marks */
-	int			indent;			/* columns to take off each line */
+	int			column;			/* of the marks, 0 behind words */
+	bool		quoted;			/* each line begins with > */
 	bool		prose;			/* labelled as something else than code */
+	bool		original;		/* introduced as the code that was to be improved */
 	bool		closed;
-	const char *start;
+	bool		defines;		/* has a definition of the entry */
+	Rank		rank;
+	const char *start;			/* NULL: there is no block */
 	const char *end;
-} Fence;
+} Block;
 
-typedef struct Answer
+/* the last block of the highest rank that is at least half as long as the longest of that rank */
+typedef struct Choice
 {
-	Section    *sections;
-	int			nsections;
-	Fence	   *fences;
-	int			nfences;
-} Answer;
+	Block		block;
+	ptrdiff_t	longest;
+} Choice;
 
-static bool
-is_blank(char c)
+typedef struct Reading
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
+	const char *start;			/* behind the reasoning */
+	const char *end;
+	bool		believing;		/* whether fences are believed to be closed */
+	bool		cut;			/* a reasoning does not end */
+	CodeScan	code_scan;
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
+	SectionKind current;
+	Section		last[3];		/* of each kind */
+	Choice		in_section;		/* among the blocks of the current section of code */
+	Choice		anywhere;		/* among all blocks */
 
-static bool
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || IS_HIGHBIT_SET(c);
-}
+	Section		chosen[3];		/* the section of code that ranks highest, and those before it */
+	Block		code;
+} Reading;
 
 static const char *
-skip_blanks(const char *p, const char *end)
+trim_end(const char *p, const char *end)
 {
-	while (p < end && is_blank(*p))
-		p++;
-	return p;
+	while (end > p && is_blank(end[-1]))
+		end--;
+	return end;
 }
 
+/* the first place with the word, in capitals or not; NULL: none */
 static const char *
-skip_lines(const char *p, const char *end)
+find_word(const char *p, const char *end, const char *word)
 {
-	while (p < end && (is_blank(*p) || *p == '\n'))
-		p++;
-	return p;
+	for (; p < end; p++)
+		if (begins(p, end, word))
+			return p;
+	return NULL;
 }
 
+static bool
+has_one_of(const char *p, const char *end, const char *const *words, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+		if (find_word(p, end, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+static bool
+begins_with_one_of(const char *p, const char *end, const char *const *words, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+		if (begins(p, end, words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Reasoning.
+ */
+
+/*
+ * Tags of reasoning that are not of the form <name> ... </name>.  Those of chat templates arrive as
+ * special tokens.  alone: the closing tag says by itself that what is before it was reasoning.
+ */
+static const struct
+{
+	const char *opening;
+	const char *closing;
+	bool		alone;
+}			reasoning_tags[] = {
+	{"[THINK]", "[/THINK]", true},
+	{"\xE2\x97\x81think\xE2\x96\xB7", "\xE2\x97\x81/think\xE2\x96\xB7", true},
+	{"<|channel|>analysis", "<|channel|>final<|message|>", true},
+	{"<|start|>assistant<|channel|>analysis", "<|channel|>final<|message|>", true},
+	{"<|channel>thought", "<channel|>", true},
+	{"<|inner_prefix|>", "<|inner_suffix|>", true},
+	{"<unused94>thought", "<unused95>", true},
+	{"<details type=\"reasoning\"", "</details>", false},
+	{"Here is my thought process:", "Here is my response:", false},
+};
+
+typedef struct Tag
+{
+	bool		closing;
+	const char *other;			/* the closing tag of an opening one of the table */
+	const char *name;			/* of another tag, from the word that speaks of reasoning */
+	int			name_length;
+} Tag;
+
+/*
+ * The length of a tag at p, 0 if there is none.  Besides those of the table, each <name> is one
+ * whose name speaks of reasoning: <think>, <mm:think>, <|START_THINKING|>, <|begin_of_thought|>.
+ */
+static int
+match_tag(const char *p, const char *end, Tag *tag)
+{
+	static const char *const words[] = {"think", "thought", "reason", "reflect", "scratchpad",
+		"monologue"};
+	const char *name = p + 1;
+	const char *stop;
+
+	*tag = (Tag) {0};
+	if (p == end || strchr("<[Hh\xE2", *p) == NULL)
+		return 0;
+	for (int i = 0; i < lengthof(reasoning_tags); i++)
+	{
+		if (begins(p, end, reasoning_tags[i].opening))
+		{
+			tag->other = reasoning_tags[i].closing;
+			return strlen(reasoning_tags[i].opening);
+		}
+		if (reasoning_tags[i].alone && begins(p, end, reasoning_tags[i].closing))
+		{
+			tag->closing = true;
+			tag->other = reasoning_tags[i].closing;
+			return strlen(reasoning_tags[i].closing);
+		}
+	}
+	if (*p != '<')
+		return 0;
+	if (name < end && *name == '|')
+		name++;
+	tag->closing = begins(name, end, "/") || begins(name, end, "end");
+	for (stop = name; stop < end && stop - name < 40 && (is_name(*stop) || strchr(":-/", *stop));)
+		stop++;
+	for (int i = 0; i < lengthof(words) && tag->name == NULL; i++)
+		tag->name = find_word(name, stop, words[i]);
+	if (tag->name == NULL)
+		return 0;
+	tag->name_length = stop - tag->name;
+	if (stop < end && *stop == '|')
+		stop++;
+	return stop < end && *stop == '>' ? stop + 1 - p : 0;
+}
+
+/* behind the closing tag of an opening one, the first from p on; NULL: there is none */
 static const char *
-line_end(const char *p, const char *end)
+find_closing(const char *p, const char *end, const Tag *opening)
 {
-	const char *newline = memchr(p, '\n', end - p);
+	if (opening->other != NULL)
+		return (p = find_word(p, end, opening->other)) ? p + strlen(opening->other) : NULL;
+	for (; (p = memchr(p, '<', end - p)) != NULL; p++)
+	{
+		Tag			tag;
+		int			length = match_tag(p, end, &tag);
 
-	return newline ? newline : end;
+		if (length > 0 && tag.closing && tag.name_length == opening->name_length &&
+			pg_strncasecmp(tag.name, opening->name, tag.name_length) == 0)
+			return p + length;
+	}
+	return NULL;
 }
+
+/*
+ * Behind the closing tag of a reasoning whose opening tag is in the prompt.  The tag begins or ends
+ * the line, or is one of the table's; within a block it is the whole line.  NULL: there is none.
+ */
+static const char *
+match_closing_line(const char *line, const char *stop, bool whole)
+{
+	const char *first = skip_blanks(line, stop);
+
+	for (const char *p = first; p < stop && (p == first || !whole); p++)
+	{
+		Tag			tag;
+		const char *behind = p + match_tag(p, stop, &tag);
+
+		if (behind > p && tag.closing && ((p == first && !whole) || (tag.other && !whole) ||
+			(skip_blanks(behind, stop) == stop && strchr("`'\"", p[-1]) == NULL)))
+			return behind;
+	}
+	return NULL;
+}
+
+/*
+ * Headings.
+ */
 
 /*
  * Where a title at p ends, its words separated by blanks, hyphens or underscores; NULL if there is
@@ -117,301 +266,241 @@ match_title(const char *p, const char *end, const char *title)
 		{
 			const char *word = p;
 
-			while (word < end && (is_blank(*word) || *word == '-' || *word == '_'))
+			while (word < end && (is_blank(*word) || strchr("-_\xC2\xA0", *word) != NULL))
 				word++;
 			if (word == p)
 				return NULL;
 			p = word;
 		}
-		else
-		{
-			if (p >= end || pg_strncasecmp(p, title, 1) != 0)
-				return NULL;
-			p++;
-		}
+		else if (p >= end || pg_strncasecmp(p++, title, 1) != 0)
+			return NULL;
 	}
 	return p < end && is_word(*p) ? NULL : p;
 }
 
 /*
- * The section that the line is a heading of.  Hashes, bold, quotes and numbers may stand before the
- * title, marks and a colon behind it.  Without any mark the title must be alone on its line.  *rest
- * is where the section's text begins; *hashed says whether the heading is one in Markdown.
+ * Behind a word at p that may stand before a title: a number, a short one with a mark behind it as
+ * "III." or "A)", one that counts.  Two other words may stand there in a heading of Markdown.
+ * NULL: the line is no heading.
+ */
+static const char *
+skip_counter(const char *p, const char *end, bool hashed, int *others)
+{
+	static const char *const words[] = {"step", "part", "section", "phase", "stage"};
+	const char *stop = p;
+	const char *next;
+
+	while (stop < end && is_word(*stop))
+		stop++;
+	next = skip_blanks(stop, end);
+	if (!is_letter(*p) || begins_with_one_of(p, stop, words, lengthof(words)) ||
+		(stop - p <= 4 && next < end && (IS_HIGHBIT_SET(*next) || strchr(".):-", *next) != NULL)))
+		return stop;
+	return hashed && (*others)++ < 2 ? stop : NULL;
+}
+
+/*
+ * The section that the line is a heading of.  Marks, numbers and emoji may stand before the title,
+ * marks and a colon behind it.  Without any mark the title must be alone on its line.  *rest is
+ * where the section's text begins; *hashed says whether the heading is one in Markdown.
  */
 static SectionKind
 match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 {
 	bool		marked = false;
 	bool		colon = false;
+	int			others = 0;
+	const char *after = NULL;
+	int			kind;
 
 	*hashed = false;
 	for (;;)
 	{
-		p = skip_blanks(p, end);
-		if (p < end && (*p == '#' || *p == '*' || *p == '_' || *p == '>'))
+		for (; p < end && !is_word(*p); p++)
 		{
-			*hashed |= *p == '#';
-			marked = true;
-			p++;
+			const char *tag = *p == '<' ? memchr(p, '>', Min(end - p, 40)) : NULL;
+
+			/* a tag of HTML, or a special token */
+			p = tag ? tag : p;
+			*hashed |= *p == '#' || tag != NULL;
+			marked |= strchr("#*_>", *p) != NULL;
+			if (!*hashed && !is_blank(*p) && !IS_HIGHBIT_SET(*p) &&
+				strchr("*_>().:-+[]\\`|=~", *p) == NULL)
+				return SECTION_NONE;
 		}
-		else if (p < end && (*p == '(' || is_digit(*p)))
-		{
-			/* a number: 1. or 1) or (3.1) */
-			while (p < end && (strchr("().:", *p) != NULL || is_digit(*p)))
-				p++;
-		}
-		else
+		for (kind = SECTION_CODE; kind >= SECTION_ANALYSIS; kind--)
+			if ((after = match_title(p, end, section_titles[kind])) != NULL)
+				break;
+		if (kind >= SECTION_ANALYSIS)
 			break;
-	}
-
-	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
-	{
-		const char *after = match_title(p, end, section_titles[kind]);
-
-		if (after == NULL)
-			continue;
-		while (after < end && (is_blank(*after) || strchr("*_#:", *after) != NULL))
-		{
-			colon |= *after == ':';
-			after++;
-		}
-		if (after < end && !(marked && (*hashed || colon)))
+		if (p == end || (p = skip_counter(p, end, *hashed, &others)) == NULL)
 			return SECTION_NONE;
-		/* a longer title counts, too: "## Algorithm Design Considerations" */
-		*rest = after;
-		return (SectionKind) kind;
 	}
-	return SECTION_NONE;
-}
 
-/* labels of fences that hold no code of a candidate */
-static bool
-is_prose_label(const char *label, int length)
-{
-	static const char *const labels[] = {"bash", "console", "csv", "diff", "json", "log",
-		"markdown", "md", "none", "output", "plain", "plaintext", "ps1", "sh", "shell",
-		"shellsession", "text", "toml", "txt", "xml", "yaml", "yml", "zsh"};
-
-	for (int i = 0; i < lengthof(labels); i++)
-		if (strlen(labels[i]) == length && pg_strncasecmp(labels[i], label, length) == 0)
-			return true;
-	return false;
-}
-
-static bool
-match_fence_open(const char *line, const char *end, Fence *fence)
-{
-	const char *p = skip_blanks(line, end);
-	const char *marks = p;
-	const char *label;
-
-	if (p >= end || (*p != '`' && *p != '~'))
-		return false;
-	while (p < end && *p == *marks)
-		p++;
-	if (p - marks < 3)
-		return false;
-	/* ```x``` is code within a line */
-	if (*marks == '`' && memchr(p, '`', end - p) != NULL)
-		return false;
-
-	memset(fence, 0, sizeof(Fence));
-	fence->mark = *marks;
-	fence->length = p - marks;
-	fence->indent = marks - line;
-	label = p = skip_blanks(p, end);
-	while (p < end && is_word(*p))
-		p++;
-	fence->prose = is_prose_label(label, p - label);
-	return true;
-}
-
-static bool
-match_fence_close(const char *line, const char *end, const Fence *fence)
-{
-	const char *p = skip_blanks(line, end);
-	const char *marks = p;
-
-	while (p < end && *p == fence->mark)
-		p++;
-	if (p - marks < fence->length)
-		return false;
-	p = skip_blanks(p, end);
-	/* an end-of-text token may stick to the fence */
-	return p == end || *p == '<';
-}
-
-/* where a closing tag at p ends, if nothing but blanks follows it on its line; else NULL */
-static const char *
-match_closing_line(const char *p, const char *end, const char *closing)
-{
-	const char *text = skip_blanks(p, end);
-
-	if (end - text < strlen(closing) || pg_strncasecmp(text, closing, strlen(closing)) != 0)
-		return NULL;
-	text = skip_blanks(text + strlen(closing), end);
-	return text == end || *text == '\n' ? text : NULL;
-}
-
-/* the first place with a tag, in capitals or not; NULL: none */
-static const char *
-find_tag(const char *p, const char *end, const char *tag)
-{
-	size_t		length = strlen(tag);
-
-	while (end - p >= length && (p = memchr(p, *tag, end - p - length + 1)) != NULL)
+	/* the last one is a colon of full width */
+	while (after < end && (is_blank(*after) || strchr("*_#:", *after) != NULL ||
+						   begins(after, end, "\xEF\xBC\x9A")))
 	{
-		if (pg_strncasecmp(p, tag, length) == 0)
-			return p;
-		p++;
+		colon |= *after == ':' || IS_HIGHBIT_SET(*after);
+		after += IS_HIGHBIT_SET(*after) ? 3 : 1;
 	}
-	return NULL;
+	/* a longer title counts, too: "## Algorithm Design Considerations" */
+	*rest = after;
+	while (after < end && !is_word(*after))
+		after++;
+	return after == end || (marked && (*hashed || colon)) ? (SectionKind) kind : SECTION_NONE;
 }
 
 /*
- * Where the answer begins, behind the model's reasoning.  Reasoning is a block
- * <think> ... </think>, or everything up to a line that is nothing but the closing tag, because
- * chat templates put the opening tag into the prompt.  NULL: the reasoning never ends.
- *
- * Only the last line with a closing tag counts, so such lines are searched for once, however many
- * blocks there are.  Behind a block only the rest of its own line can be another such line.
+ * Blocks.
  */
+
+/* behind the marks of lists and quotes */
 static const char *
-skip_reasoning(const char *p, const char *end)
+skip_prefix(const char *p, const char *end, bool *quoted)
 {
-	static const char *const openings[] = {"<think>", "<thinking>", "<reasoning>"};
-	static const char *const closings[] = {"</think>", "</thinking>", "</reasoning>"};
-	const char *last[lengthof(closings)] = {NULL};	/* lines, and where they end */
-	const char *last_end[lengthof(closings)] = {NULL};
-	bool		again;
-
-	for (const char *line = p; line < end; line = line_end(line, end) + 1)
+	for (;;)
 	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < lengthof(closings); i++)
-		{
-			const char *stop = match_closing_line(line, end, closings[i]);
+		const char *mark = p = skip_blanks(p, end);
 
-			if (stop != NULL)
-			{
-				last[i] = line;
-				last_end[i] = stop;
-			}
-		}
+		while (mark < end && *mark >= '0' && *mark <= '9')
+			mark++;
+		if (mark < end && *mark == '>' && mark == p)
+			*quoted = true;
+		else if (mark + 1 >= end || strchr(mark > p ? ".)" : "-*+", *mark) == NULL ||
+				 !is_blank(mark[1]))
+			return p;
+		p = mark + 1;
 	}
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		again = false;
-		for (int i = 0; i < lengthof(openings); i++)
-		{
-			const char *start = skip_lines(p, end);
-			const char *stop;
-
-			if (end - start >= strlen(openings[i]) &&
-				pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
-			{
-				const char *found = find_tag(start, end, closings[i]);
-
-				if (found == NULL)
-					return NULL;
-				p = found + strlen(closings[i]);
-				again = true;
-			}
-			else if (last[i] != NULL && last[i] >= p)
-				p = last_end[i];
-			else if ((stop = match_closing_line(p, end, closings[i])) != NULL)
-				p = stop;
-		}
-	} while (again);
-	return p;
 }
 
-static void
-end_section(Answer *answer, const char *where)
+/* whether a label of a block says that it holds something else than code of a candidate */
+static bool
+is_prose_label(const char *label, int length)
 {
-	if (answer->nsections > 0)
-		answer->sections[answer->nsections - 1].end = where;
+	static const char labels[] =
+	" asm assembly bash bat cmake console csv diff dockerfile gas ini json log make makefile"
+	" markdown md meson nasm ninja none objdump output plain plaintext powershell ps1 ptx sass sh"
+	" shell shellsession sql text toml txt xml x86asm yaml yml zsh ";
+	char	   *word = psprintf(" %.*s ", Min(length, 20), label);
+
+	return length > 0 && find_word(labels, labels + strlen(labels), word) != NULL;
 }
 
-static void
-scan_answer(const char *text, const char *end, Answer *answer)
+/*
+ * Whether the line opens a block.  The marks stand first, or behind words, if nothing but a label
+ * follows.  Code may follow the label on its line.
+ */
+static bool
+match_fence(const char *line, const char *stop, const char *end, Block *block)
 {
-	int			max_sections = 8;
-	int			max_fences = 8;
-	bool		open = false;
+	static const char *const code[] = {"import ", "from ", "def ", "class ", "@", "#include",
+		"#define", "#pragma", "extern ", "void ", "static ", "typedef ", "template", "using ",
+	"__global__"};
+	const char *first;
+	const char *marks;
+	const char *label;
+	const char *rest;
 
-	answer->sections = palloc(max_sections * sizeof(Section));
-	answer->fences = palloc(max_fences * sizeof(Fence));
-	answer->nsections = answer->nfences = 0;
+	*block = (Block) {0};
+	marks = first = skip_prefix(line, stop, &block->quoted);
+	if (marks == stop || *marks != '~' || count_marks(marks, stop, '~') < 3)
+		while (marks < stop && count_marks(marks, stop, '`') < 3)
+			marks++;
+	if (marks == stop)
+		return false;
+	block->mark = *marks;
+	block->length = count_marks(marks, stop, *marks);
+	label = rest = skip_blanks(marks + block->length, stop);
+	/* ```x``` is code within a line */
+	if (block->mark == '`' && memchr(label, '`', stop - label) != NULL)
+		return false;
+	while (rest < stop && (is_name(*rest) || strchr("+-", *rest) != NULL))
+		rest++;
+	if (marks > first && (skip_blanks(rest, stop) < stop ||
+						  (rest == label && strchr(":*", trim_end(line, marks)[-1]) == NULL)))
+		return false;
+	block->prose = is_prose_label(label, rest - label);
+	block->column = marks > first ? 0 : marks - line;
+	block->end = end;
+	rest = skip_blanks(rest, stop);
+	if (begins_with_one_of(label, stop, code, lengthof(code)))
+		block->start = label;
+	else if (begins_with_one_of(rest, stop, code, lengthof(code)))
+		block->start = rest;
+	else
+		block->start = Min(stop + 1, end);
+	return true;
+}
 
-	for (const char *line = text; line < end; line = line_end(line, end) + 1)
+/*
+ * Whether marks within a block open the next one, so that the end of this one was forgotten: a
+ * label is all that follows them, and the next line holds something that is no heading.
+ */
+static bool
+reopens(const char *label, const char *end)
+{
+	const char *stop = line_end(label, end);
+	const char *p = label;
+
+	while (p < stop && (is_name(*p) || *p == '+'))
+		p++;
+	if (p == label || skip_blanks(p, stop) < stop || stop == end)
+		return false;
+	p = skip_blanks(stop + 1, end);
+	return p < end && *p != '\n' && !begins(p, end, "##");
+}
+
+/* finds the end of a block; returns where the answer is read on */
+static const char *
+read_block(Reading *reading, Block *block)
+{
+	const char *end = reading->end;
+	const char *line = block->start;
+
+	while (line < end)
 	{
 		const char *stop = line_end(line, end);
+		const char *p = skip_blanks(line, stop);
 		const char *rest;
 		bool		hashed;
-		Section    *section = NULL;
-		SectionKind current = SECTION_NONE;
-		SectionKind kind;
+		bool		ends = match_closing_line(line, stop, true) != NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		if (answer->nsections > 0)
+		if (!reading->believing)
+			ends |= match_heading(line, stop, &rest, &hashed) > reading->current && hashed;
+		if (ends)
 		{
-			section = &answer->sections[answer->nsections - 1];
-			current = section->kind;
+			block->end = line;
+			return line;
 		}
-		if (open)
+		if (block->quoted && p < stop && *p == '>')
+			p = skip_blanks(p + 1, stop);
+		if (count_marks(p, stop, block->mark) >= block->length &&
+			(block->quoted || p - line <= block->column + 3))
 		{
-			Fence	   *fence = &answer->fences[answer->nfences - 1];
-
-			if (match_fence_close(line, stop, fence))
-			{
-				fence->closed = true;
-				fence->end = line;
-				open = false;
-				continue;
-			}
-			kind = match_heading(line, stop, &rest, &hashed);
-			if (kind == SECTION_NONE || !hashed || kind <= current)
-				continue;
-			fence->end = line;
-			open = false;
+			rest = p + count_marks(p, stop, block->mark);
+			block->closed = true;
+			block->end = line;
+			return reopens(rest, end) ? p : rest;
 		}
-		else
-			kind = match_heading(line, stop, &rest, &hashed);
-
-		if (kind != SECTION_NONE)
+		if (reading->believing && !block->prose)
+			stop = cudal1_code_skip_line(&reading->code_scan, line, block->mark,
+									 block->length);
+		if (stop < end && *stop != '\n')
 		{
-			end_section(answer, line);
-			if (answer->nsections == max_sections)
-			{
-				max_sections *= 2;
-				answer->sections = repalloc(answer->sections, max_sections * sizeof(Section));
-			}
-			answer->sections[answer->nsections++] = (Section) {
-				.kind = kind,.start = rest,.end = end,.fence = answer->nfences
-			};
-			continue;
+			block->closed = true;
+			block->end = trim_end(line, stop);
+			return stop + count_marks(stop, end, block->mark);
 		}
-
-		if (answer->nfences == max_fences)
-		{
-			max_fences *= 2;
-			answer->fences = repalloc(answer->fences, max_fences * sizeof(Fence));
-		}
-		if (match_fence_open(line, stop, &answer->fences[answer->nfences]))
-		{
-			Fence	   *fence = &answer->fences[answer->nfences++];
-
-			if (section != NULL)
-				section->nfences++;
-			fence->start = Min(stop + 1, end);
-			fence->end = end;
-			open = true;
-		}
+		line = stop + 1;
 	}
+	return end;
 }
+
+/*
+ * The choice among blocks.
+ */
 
 static bool
 is_empty(const char *p, const char *end)
@@ -419,80 +508,213 @@ is_empty(const char *p, const char *end)
 	return skip_lines(p, end) == end;
 }
 
-/* the fence that holds a section's code, or NULL */
-static Fence *
-choose_fence(Answer *answer, const Section *section)
+static void
+rank_block(Block *block)
 {
-	Fence	   *first = &answer->fences[section->fence];
-	Fence	   *behind = first + section->nfences;
-	Fence	   *chosen = NULL;
-
-	/* fences with the label of something else count only where there is no other */
-	for (int pass = 0; pass < 2 && chosen == NULL; pass++)
-	{
-		ptrdiff_t	longest = 0;
-
-		for (Fence *fence = first; fence < behind; fence++)
-			if (fence->prose == (pass == 1) && !is_empty(fence->start, fence->end))
-				longest = Max(longest, fence->end - fence->start);
-		for (Fence *fence = first; fence < behind; fence++)
-			if (fence->prose == (pass == 1) && !is_empty(fence->start, fence->end) &&
-				2 * (fence->end - fence->start) >= longest)
-				chosen = fence;
-	}
-	return chosen;
+	block->defines = cudal1_code_defines_entry(block->start, block->end);
+	if (is_empty(block->start, block->end))
+		block->rank = RANK_EMPTY;
+	else if (block->defines)
+		block->rank = block->prose || block->original ? RANK_OTHER_ENTRY : RANK_ENTRY;
+	else
+		block->rank = block->prose ? RANK_PROSE : RANK_CODE;
+	/* what breaks off may have become the code, unless it used the code that is there */
+	if (block->rank == RANK_CODE && !block->closed &&
+		find_word(block->start, block->end, "solve") == NULL &&
+		find_word(block->start, block->end, "ModelNew") == NULL)
+		block->rank = RANK_ENTRY;
 }
 
-/* without blank lines before and blanks after */
-static text *
-trimmed_text(const char *start, const char *end)
+static void
+consider_block(Choice *choice, const Block *block)
 {
-	const char *p = start;
+	ptrdiff_t	length = block->end - block->start;
 
-	while (p < end && (is_blank(*p) || *p == '\n'))
+	if (choice->block.start == NULL || block->rank > choice->block.rank)
+		*choice = (Choice) {*block, length};
+	else if (block->rank == choice->block.rank)
 	{
-		if (*p == '\n')
-			start = p + 1;
-		p++;
+		choice->longest = Max(choice->longest, length);
+		if (2 * length >= choice->longest || (!block->closed && block->defines))
+			choice->block = *block;
 	}
-	while (end > start && (is_blank(end[-1]) || end[-1] == '\n'))
-		end--;
-	return cstring_to_text_with_len(start, Max(end - start, 0));
 }
 
+/*
+ * The code of a block without its indentation, which is that of its marks, or of its first line if
+ * this is less
+ */
 static text *
-fence_text(const Fence *fence)
+block_code(const Block *block)
 {
 	StringInfoData code;
-	const char *end = fence->end;
+	const char *end = block->end;
+	const char *first = skip_lines(block->start, end);
+	int			indent = block->column;
 
+	for (int column = 0; !block->quoted && column < indent; column++)
+		if (first - column == block->start || first[-column - 1] == '\n')
+			indent = column;
 	initStringInfo(&code);
-	if (end > fence->start && end[-1] == '\n')
+	if (end > block->start && end[-1] == '\n')
 		end--;
-	for (const char *line = fence->start, *stop; line <= end; line = stop + 1)
+	for (const char *line = block->start, *stop; line <= end; line = stop + 1)
 	{
 		const char *p = line;
 
 		stop = line_end(line, end);
-		while (p < stop && p - line < fence->indent && (*p == ' ' || *p == '\t'))
-			p++;
-		if (line > fence->start)
+		if (block->quoted && (p = skip_blanks(line, stop)) < stop && *p == '>')
+			p += p + 1 < stop && p[1] == ' ' ? 2 : 1;
+		else
+			for (p = line; p < stop && p - line < indent && is_blank(*p);)
+				p++;
+		if (line > block->start)
 			appendStringInfoChar(&code, '\n');
 		appendBinaryStringInfo(&code, p, stop - p);
 	}
 	return cstring_to_text_with_len(code.data, code.len);
 }
 
-/* line ends of all systems become newlines */
+/*
+ * The answer as a whole.
+ */
+
+/* whether words that introduce a block say that it is the code from before */
+static bool
+introduces_original(const char *p, const char *end)
+{
+	static const char *const old[] = {"original", "reference", "baseline", "instead of", "previous",
+		"old ", "given code", "compared to", "compared with"};
+	static const char *const new[] = {"optimi", "improv", "faster", "new ", "final", "replace"};
+
+	return has_one_of(p, end, old, lengthof(old)) && !has_one_of(p, end, new, lengthof(new));
+}
+
+/* ends the current section, and chooses it if it is the best one of code */
+static void
+end_section(Reading *reading, const char *where)
+{
+	if (reading->current != SECTION_NONE)
+		reading->last[reading->current].end = where;
+	if (reading->current == SECTION_CODE &&
+		(reading->chosen[SECTION_CODE].start == NULL ||
+		 reading->in_section.block.rank >= reading->code.rank))
+	{
+		memcpy(reading->chosen, reading->last, sizeof(reading->chosen));
+		reading->code = reading->in_section.block;
+	}
+	reading->current = SECTION_NONE;
+}
+
+static void
+scan_answer(const char *text, const char *end, Reading *reading)
+{
+	Section		intro = {text, text};	/* the last line with words */
+	const char *stop = text - 1;
+
+	for (const char *line = text; line < end;)
+	{
+		const char *p = skip_blanks(line, end);
+		const char *rest;
+		bool		hashed;
+		SectionKind kind;
+		Block		block;
+		Tag			tag;
+		int			length = match_tag(p, end, &tag);
+
+		CHECK_FOR_INTERRUPTS();
+		/* channels whose special tokens the server removed: "analysisWe need", "assistantfinal" */
+		if (p == text && is_at(p, Min(p + 8, end), "analysis") && end - p > 8 &&
+			p[8] >= 'A' && p[8] <= 'Z')
+		{
+			tag.other = "assistantfinal";
+			length = 8;
+		}
+		if (length > 0 && !tag.closing)
+		{
+			rest = find_closing(p + length, end, &tag);
+			if (rest == NULL)
+			{
+				reading->cut = true;
+				reading->end = line;
+				break;
+			}
+			if (is_empty(reading->start, line))
+				reading->start = rest;
+			line = rest;
+			continue;
+		}
+		/* a line of many tags has one end */
+		if (line > stop)
+			stop = line_end(line, end);
+		rest = match_closing_line(line, stop, false);
+		if (rest != NULL)
+		{
+			*reading = (Reading) {
+				.start = rest,.end = end,.code_scan = {end},
+				.believing = reading->believing,.current = SECTION_NONE
+			};
+			line = rest;
+			continue;
+		}
+		kind = match_heading(line, stop, &rest, &hashed);
+		if (kind != SECTION_NONE)
+		{
+			end_section(reading, line);
+			reading->current = kind;
+			reading->last[kind].start = rest;
+			reading->in_section = (Choice) {0};
+			/* marks may follow the title */
+			line = Max(rest, line + 1);
+			continue;
+		}
+		if (match_fence(line, stop, end, &block))
+		{
+			if (block.column == 0 && p < stop && *p != block.mark)
+				intro = (Section) {line, stop};
+			block.original = introduces_original(intro.start, intro.end);
+			line = read_block(reading, &block);
+			rank_block(&block);
+			consider_block(&reading->anywhere, &block);
+			if (reading->current == SECTION_CODE)
+				consider_block(&reading->in_section, &block);
+			intro = (Section) {line, line};
+			continue;
+		}
+		if (p < stop)
+			intro = (Section) {line, stop};
+		line = stop + 1;
+	}
+	end_section(reading, reading->end);
+}
+
+/* without blank lines before and blanks after */
+static text *
+trimmed_text(const Section *section)
+{
+	const char *start = section->start;
+	const char *end = section->end;
+
+	for (const char *p = start; p < end && (is_blank(*p) || *p == '\n'); p++)
+		if (*p == '\n')
+			start = p + 1;
+	while (end > start && (is_blank(end[-1]) || end[-1] == '\n'))
+		end--;
+	return cstring_to_text_with_len(start, end - start);
+}
+
+/* line ends of all systems become newlines; a mark of the byte order goes */
 static char *
 unify_line_ends(const text *response)
 {
 	const char *from = VARDATA_ANY(response);
 	int			length = VARSIZE_ANY_EXHDR(response);
-	char	   *unified = palloc(length + 1);
+	char	   *unified = palloc(length + 2);
 	char	   *to = unified;
 
-	for (int i = 0; i < length; i++)
+	/* a newline before the answer, so that there is a character before each place in it */
+	*to++ = '\n';
+	for (int i = length >= 3 && memcmp(from, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; i < length; i++)
 	{
 		if (from[i] != '\r')
 			*to++ = from[i];
@@ -500,86 +722,56 @@ unify_line_ends(const text *response)
 			*to++ = '\n';
 	}
 	*to = '\0';
-	return unified;
+	return unified + 1;
 }
 
-/*
- * Which sections count: the last section of code that has a fence, or else the last; of the others
- * the last one before the code, or else the last.  chosen[] holds indexes, -1 where there is none.
- * Returns the fence that holds the code, or NULL.
- */
-static Fence *
-choose_sections(Answer *answer, int chosen[3])
-{
-	Fence	   *code = NULL;
-
-	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
-		chosen[kind] = -1;
-	for (int i = 0; i < answer->nsections; i++)
-	{
-		Fence	   *fence;
-
-		if (answer->sections[i].kind != SECTION_CODE)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		fence = choose_fence(answer, &answer->sections[i]);
-		if (fence == NULL && code != NULL)
-			continue;
-		chosen[SECTION_CODE] = i;
-		code = fence;
-	}
-	for (int kind = SECTION_ANALYSIS; kind <= SECTION_DESIGN; kind++)
-		for (int i = 0; i < answer->nsections; i++)
-			if (answer->sections[i].kind == kind &&
-				(chosen[kind] < 0 || chosen[SECTION_CODE] < 0 || i < chosen[SECTION_CODE]))
-				chosen[kind] = i;
-	return code;
-}
-
-/* the code of a section and its fence, NULL where there is none: *problem says why */
+/* the code that was chosen, or the text of its section; NULL: *problem says why there is none */
 static text *
-section_code(const Section *section, const Fence *fence, const char **problem)
+read_code(const Block *block, const Section *section, const char **problem)
 {
-	text	   *bare;
+	text	   *bare = NULL;
 
-	if (fence != NULL && fence->closed)
-		return fence_text(fence);
-	if (fence != NULL)
+	if (block->rank > RANK_EMPTY)
 	{
+		if (block->closed)
+			return block_code(block);
 		*problem = "the code fence is not closed: the answer was cut off";
 		return NULL;
 	}
-	bare = trimmed_text(section->start, section->end);
-	/* nothing, or only fences that hold nothing */
-	if (VARSIZE_ANY_EXHDR(bare) == 0 || section->nfences > 0)
-	{
-		*problem = psprintf("section \"## %s\" holds no code", section_titles[section->kind]);
-		return NULL;
-	}
-	return bare;
+	if (block->start == NULL && section != NULL)
+		bare = trimmed_text(section);
+	if (bare != NULL && VARSIZE_ANY_EXHDR(bare) > 0)
+		return bare;
+	if (section != NULL)
+		*problem = psprintf("section \"## %s\" holds no code", section_titles[SECTION_CODE]);
+	else
+		*problem = block->start != NULL ?
+			"the response holds no code" : "the response has no fenced code";
+	return NULL;
 }
 
 /* fills the columns analysis, design and code; returns why the answer is not complete, or "" */
-static char *
-read_sections(Answer *answer, Datum *values, bool *nulls)
+static const char *
+read_sections(const Reading *reading, Datum *values, bool *nulls)
 {
-	int			chosen[3];
-	Fence	   *fence = choose_sections(answer, chosen);
 	StringInfoData reason;
 
 	initStringInfo(&reason);
 	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
 	{
+		/* the last one before the code, or else the last */
+		const Section *section = &reading->chosen[kind];
 		const char *problem = NULL;
 		text	   *content = NULL;
 
-		if (chosen[kind] < 0)
+		if (section->start == NULL)
+			section = &reading->last[kind];
+		if (section->start == NULL)
 			problem = psprintf("section \"## %s\" is missing", section_titles[kind]);
 		else if (kind == SECTION_CODE)
-			content = section_code(&answer->sections[chosen[kind]], fence, &problem);
+			content = read_code(&reading->code, section, &problem);
 		else
-			content = trimmed_text(answer->sections[chosen[kind]].start,
-								   answer->sections[chosen[kind]].end);
+			content = trimmed_text(section);
 		if (problem != NULL)
 			appendStringInfo(&reason, "%s%s", reason.len > 0 ? "; " : "", problem);
 		nulls[kind] = content == NULL;
@@ -588,38 +780,68 @@ read_sections(Answer *answer, Datum *values, bool *nulls)
 	return reason.data;
 }
 
+/* code_alone: any block will do, where the sections are not complete */
+static const char *
+read_answer(const Reading *reading, bool code_alone, Datum *values, bool *nulls)
+{
+	const char *reason;
+	text	   *code;
+
+	memset(nulls, true, 3 * sizeof(bool));
+	if (reading->cut && is_empty(reading->start, reading->end))
+		return "the reasoning block is not closed: the answer was cut off";
+	if (is_empty(reading->start, reading->end))
+		return "the response is empty";
+	reason = read_sections(reading, values, nulls);
+	if (reason[0] == '\0' || !code_alone)
+		return reason;
+	nulls[SECTION_ANALYSIS] = nulls[SECTION_DESIGN] = true;
+	reason = "";
+	code = read_code(&reading->anywhere.block, NULL, &reason);
+	values[SECTION_CODE] = PointerGetDatum(code);
+	nulls[SECTION_CODE] = code == NULL;
+	return reason;
+}
+
 /* fills three columns; returns why the answer is not complete, or "" */
 static const char *
-parse_response(const text *response, Datum *values, bool *nulls)
+parse_response(const text *response, bool code_alone, Datum *values, bool *nulls)
 {
-	char	   *unified = unify_line_ends(response);
+	const char *unified = unify_line_ends(response);
 	const char *end = unified + strlen(unified);
-	const char *start = skip_reasoning(unified, end);
-	Answer		answer;
+	const char *reason = "";
 
-	if (start == NULL)
-		return "the reasoning block is not closed: the answer was cut off";
-	if (is_empty(start, end))
-		return "the response is empty";
-	scan_answer(start, end, &answer);
-	return read_sections(&answer, values, nulls);
+	for (int believing = 1; believing >= 0; believing--)
+	{
+		Reading		reading = {
+			.start = unified,.end = end,.code_scan = {end},
+			.believing = believing,.current = SECTION_NONE
+		};
+
+		scan_answer(unified, end, &reading);
+		reason = read_answer(&reading, code_alone, values, nulls);
+		if (reason[0] == '\0')
+			break;
+	}
+	return reason;
 }
 
 /*
- * cudal1_parse_response(response text)
+ * cudal1_parse_response(response text [, code_alone boolean])
  * RETURNS TABLE (analysis text, design text, code text, reason text)
  */
 Datum
 cudal1_parse_response(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		code_alone = PG_NARGS() > 1 && !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	Datum		values[4];
 	bool		nulls[4] = {true, true, true, true};
 	const char *reason = "the response is empty";
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!PG_ARGISNULL(0))
-		reason = parse_response(PG_GETARG_TEXT_PP(0), values, nulls);
+		reason = parse_response(PG_GETARG_TEXT_PP(0), code_alone, values, nulls);
 	values[3] = CStringGetTextDatum(reason);
 	nulls[3] = reason[0] == '\0';
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
