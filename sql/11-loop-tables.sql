@@ -303,8 +303,9 @@ COMMENT ON COLUMN cudal1.pool_code.scaled IS
 COMMENT ON COLUMN cudal1.pool_code.waiting IS
 'proposed again; the next claim places it, because a trainer''s transaction that did so might hold
 up verdicts until it ends';
-CREATE INDEX pool_code_bucket ON cudal1.pool_code (task_id, pool_id, bucket, candidate_id)
-	WHERE NOT copy;
+-- draws take codes of large buckets by random hashes
+CREATE INDEX pool_code_bucket ON cudal1.pool_code
+	(task_id, pool_id, bucket, hashint8(candidate_id), candidate_id) WHERE NOT copy;
 CREATE INDEX pool_code_cluster ON cudal1.pool_code
 	(task_id, pool_id, island, cluster, candidate_id);
 CREATE INDEX pool_code_waiting ON cudal1.pool_code (candidate_id) WHERE waiting;

@@ -6,8 +6,8 @@
  * every server and in every session.  A draw that was given no seed takes one from the system's
  * source.
  *
- * A draw chooses a bucket (or a cluster of an island) by counts that are kept, and then the k-th of
- * its codes by an index.  The scan to the k-th code starts at the nearer end.
+ * A draw chooses a bucket (or a cluster of an island) by counts that are kept, and then one of its
+ * codes by an index: the k-th, or one near a random hash where there are many.
  */
 #include "draw.h"
 
@@ -19,6 +19,17 @@
 
 /* clusters whose probability is e^-40 of the best one's change no draw: fractions have 52 bits */
 #define HOPELESS	40
+
+/*
+ * Codes of a bucket above which a draw reads a cell of about CELL_CODES of them, not all up to the
+ * k-th.  Hashes spread codes evenly: that a cell has twice as many has a chance below 1e-16.
+ */
+#define LARGE_BUCKET	1024
+#define CELL_CODES		100
+
+#define CODES_OF_BUCKET	"SELECT candidate_id FROM cudal1.pool_code" \
+	" WHERE task_id = $1 AND pool_id = $2 AND bucket = $3 AND NOT copy"
+#define OF_HASH			" ORDER BY hashint8(candidate_id), candidate_id"
 
 /* the finaliser of SplitMix64 */
 static uint64
@@ -123,33 +134,82 @@ cudal1_draw_probabilities(Cudal1Draw *draw, double temperature)
 		draw->cells[i].probability /= sum;
 }
 
+static void
+report_missing(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("a score interval of a task has fewer codes than are counted"),
+			 errhint("Look for differences with cudal1_check().")));
+}
+
 /* the candidate in the only row of a query that counts and codes must agree on */
 static void
 pick_code(Cudal1Draw *draw, Cudal1Query *query, Datum *args)
 {
 	cudal1_query(query, args);
 	if (SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("a score interval of a task has fewer codes than are counted"),
-				 errhint("Look for differences with cudal1_check().")));
+		report_missing();
 	draw->picks[draw->npicks++] = cudal1_query_column(0, 1);
 }
 
-static void
-pick_of_bucket(Cudal1Draw *draw, const Cudal1Cell *cell, int64 k)
+static bool
+was_picked(const Cudal1Draw *draw, Datum candidate)
 {
-#define CODES_OF_BUCKET "SELECT candidate_id FROM cudal1.pool_code" \
-	" WHERE task_id = $1 AND pool_id = $2 AND bucket = $3 AND NOT copy ORDER BY candidate_id"
-	static Cudal1Query upwards = {CODES_OF_BUCKET " OFFSET $4 LIMIT 1",
-	4, {INT8OID, INT4OID, INT4OID, INT8OID}};
-	static Cudal1Query downwards = {CODES_OF_BUCKET " DESC OFFSET $4 LIMIT 1",
-	4, {INT8OID, INT4OID, INT4OID, INT8OID}};
-	int64		from_end = cell->codes - 1 - k;
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
-	Int32GetDatum((int32) cell->number), Int64GetDatum(Min(k, from_end))};
+	for (int i = 0; i < draw->npicks; i++)
+		if (draw->picks[i] == candidate)
+			return true;
+	return false;
+}
 
-	pick_code(draw, k <= from_end ? &upwards : &downwards, args);
+/*
+ * A code of a large bucket, each with the same chance, that was not picked before.  A cell, one of
+ * equal stretches of hashes, is drawn, and one of so many places in it as no cell has codes.  Where
+ * the place is empty, both are drawn again.  About half of the places hold a code.
+ */
+static void
+pick_by_hash(Cudal1Draw *draw, const Cudal1Cell *bucket)
+{
+	static Cudal1Query query = {CODES_OF_BUCKET
+		" AND hashint8(candidate_id) BETWEEN $4 AND $5" OF_HASH " OFFSET $6 LIMIT 1",
+	6, {INT8OID, INT4OID, INT4OID, INT4OID, INT4OID, INT8OID}};
+	uint64		width = (UINT64CONST(1) << 32) * CELL_CODES / bucket->codes;
+	int64		cells = (PG_UINT32_MAX / width) + 1;
+
+	for (int tries = 0; tries < 100000; tries++)
+	{
+		int64		first = PG_INT32_MIN + next_below(draw, cells) * (int64) width;
+		int64		place = next_below(draw, 2 * CELL_CODES);
+		Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+			Int32GetDatum((int32) bucket->number), Int32GetDatum((int32) first),
+		Int32GetDatum((int32) Min(first + (int64) width - 1, PG_INT32_MAX)), Int64GetDatum(place)};
+		Datum		candidate;
+
+		cudal1_query(&query, args);
+		if (SPI_processed == 0)
+			continue;
+		candidate = cudal1_query_column(0, 1);
+		SPI_freetuptable(SPI_tuptable);
+		if (was_picked(draw, candidate))
+			continue;
+		draw->picks[draw->npicks++] = candidate;
+		return;
+	}
+	report_missing();
+}
+
+static void
+pick_of_bucket(Cudal1Draw *draw, const Cudal1Cell *bucket, int64 k)
+{
+	static Cudal1Query query = {CODES_OF_BUCKET OF_HASH " OFFSET $4 LIMIT 1",
+	4, {INT8OID, INT4OID, INT4OID, INT8OID}};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum((int32) bucket->number), Int64GetDatum(k)};
+
+	if (bucket->codes > LARGE_BUCKET)
+		pick_by_hash(draw, bucket);
+	else
+		pick_code(draw, &query, args);
 }
 
 /*
