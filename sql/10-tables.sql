@@ -96,6 +96,10 @@ CREATE TABLE cudal1.device (
 	cores				int NOT NULL DEFAULT 1 CHECK (cores >= 1),
 	languages			text[] NOT NULL,
 	details				jsonb NOT NULL DEFAULT '{}',
+	bandwidth			float8 GENERATED ALWAYS AS (CASE jsonb_typeof(details -> 'bandwidth')
+		WHEN 'number' THEN (details ->> 'bandwidth')::float8 END) STORED,
+	peak				float8 GENERATED ALWAYS AS (CASE jsonb_typeof(details -> 'peak')
+		WHEN 'number' THEN (details ->> 'peak')::float8 END) STORED,
 	enabled				boolean NOT NULL DEFAULT true,
 	last_seen			timestamptz NOT NULL DEFAULT now(),
 	chart_from			timestamptz,
@@ -110,6 +114,12 @@ CREATE TABLE cudal1.device (
 );
 COMMENT ON TABLE cudal1.device IS
 'devices that ever measured here; a row is registered by the worker or agent that supervises it';
+COMMENT ON COLUMN cudal1.device.bandwidth IS
+'bytes a second that it reads from memory, or writes: the larger number; measured on a core, of a
+GPU by its highest clock; NULL: not known';
+COMMENT ON COLUMN cudal1.device.peak IS
+'operations a second, likewise: of a core in float32, of a GPU sixteen times those in float32, as
+many as tensor cores do in half precision at most';
 COMMENT ON COLUMN cudal1.device.device_key IS
 'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f0e''';
 COMMENT ON COLUMN cudal1.device.owner IS
@@ -164,6 +174,8 @@ CREATE TABLE cudal1.task (
 	reference_state		text NOT NULL DEFAULT 'unchecked'
 		CHECK (reference_state IN ('unchecked', 'checking', 'good', 'bad')),
 	reference_detail	text,
+	bytes				float8,
+	operations			float8,
 	retired_at			timestamptz,
 	retired_by			text,
 	retired_reason		text,
@@ -194,6 +206,10 @@ COMMENT ON COLUMN cudal1.task.reference_state IS
 unchecked, checking, good, or bad: nothing can be submitted';
 COMMENT ON COLUMN cudal1.task.reference_detail IS
 'why the reference is bad, or why its check ended without a verdict';
+COMMENT ON COLUMN cudal1.task.bytes IS
+'that a call of the reference reads and writes: inputs and outputs; NULL: never measured';
+COMMENT ON COLUMN cudal1.task.operations IS
+'of a call of the reference, as PyTorch''s FlopCounterMode counts them; NULL: not counted';
 COMMENT ON COLUMN cudal1.task.retired_at IS
 'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task());
 NULL: it does';

@@ -194,7 +194,7 @@ BEGIN
 											   AND k.name = 'reference')
 							  THEN t.reference ELSE cudal1.timed_reference(t) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
-			'probes', t.options -> 'probes'),
+			'probes', t.options -> 'probes', 'counts_work', t.bytes IS NULL),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class))

@@ -426,7 +426,8 @@ BEGIN
 	-- which a session that retires the task holds. No other result writes to it but what can wait.
 	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
 		OR (t.reference_state IN ('unchecked', 'checking')
-			AND result ->> 'reference' IS NOT NULL) THEN
+			AND result ->> 'reference' IS NOT NULL)
+		OR (t.bytes IS NULL AND r.evidence ? 'bytes') THEN
 		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
 		IF t.task_id IS NULL THEN
@@ -437,6 +438,10 @@ BEGIN
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
 	r.measurement_id := cudal1.store_measurement(j, d, c.code_hash, r);
+	UPDATE cudal1.task AS x
+		SET bytes = cudal1.json_float(r.evidence -> 'bytes'),
+			operations = cudal1.json_float(r.evidence -> 'operations')
+		WHERE x.task_id = j.task_id AND t.bytes IS NULL AND r.evidence ? 'bytes';
 	-- a result that could not be read says nothing of the device
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();

@@ -697,10 +697,51 @@ All; NULL where no task counts. method, device, missing, tasks, pool and baselin
 cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task, pool or
 baseline';
 
+CREATE FUNCTION cudal1.light(t cudal1.task, device text)
+RETURNS TABLE (bytes float8, operations float8, seconds float8)
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT b.bytes, t.operations, greatest(b.bytes / d.bandwidth, t.operations / d.peak)
+	FROM (SELECT coalesce(t.bytes, sum(cudal1.shape_elements(a.value -> 'shape')
+				* (SELECT f.width FROM cudal1.dtype_facts(a.value ->> 'dtype') AS f)
+				* CASE a.value ->> 'role' WHEN 'inout' THEN 2 ELSE 1 END)::float8) AS bytes
+			FROM jsonb_array_elements(t.signature -> 'args') AS a
+			WHERE a.value ->> 'role' <> 'scalar') AS b
+		LEFT JOIN LATERAL (SELECT max(x.bandwidth * n.cores) AS bandwidth,
+				max(x.peak * n.cores) AS peak
+			FROM cudal1.device AS x
+				CROSS JOIN LATERAL (SELECT CASE x.class WHEN 'cpu' THEN t.cores ELSE 1 END)
+					AS n(cores)
+			WHERE coalesce(light.device, t.device_model, t.device)
+				IN (x.model, x.class, x.device_key)) AS d ON true;
+$$;
+COMMENT ON FUNCTION cudal1.light IS
+'cudal1_light() of a task';
+
+CREATE FUNCTION @extschema@.cudal1_light(task text, device text DEFAULT NULL)
+RETURNS TABLE (bytes float8, operations float8, seconds float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM cudal1.raise_if(device IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.device AS d
+			WHERE device IN (d.model, d.class, d.device_key)), '42704',
+		format('device "%s" does not exist', device));
+	RETURN QUERY SELECT l.* FROM cudal1.light(cudal1.find_task(task), device) AS l;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_light(text, text) IS
+'the least time that a call of a task takes on a device (a model, a class or a key; NULL: the
+task''s): the longer one of reading its inputs and writing its outputs once, in bytes, at the
+bandwidth of the device''s memory, and of its operations at the device''s peak. Caches may be faster
+than memory. operations are those of a PyTorch task''s reference, as PyTorch''s FlopCounterMode
+counts them in its first measurement; NULL: not counted. bytes and seconds are NULL before that, or
+where the device''s bandwidth is not known. Errors: 42704 unknown task or device';
+
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
-	failure text, candidate_id bigint, detail text, wide boolean, evaluated boolean, methods text[])
+	failure text, candidate_id bigint, detail text, wide boolean, evaluated boolean, methods text[],
+	of_light float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the planner takes cudal1.best_over() for a thousand rows, and compiling took 0.4 s a call
 SET jit = off
@@ -723,7 +764,9 @@ BEGIN
 		   coalesce(m.wide, false),
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
-			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
+			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method),
+		   CASE WHEN m.candidate_seconds > 0 THEN (SELECT l.seconds FROM
+			cudal1.light(t, m.device_model) AS l) / m.candidate_seconds END
 	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
@@ -772,7 +815,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text, tex
 'every task, with its best successful candidate by the method (NULL: any) on the device (NULL: the
 task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
 on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
-evaluated: it is an evaluation. A task without one has the state of its last failed candidate, or
+evaluated: it is an evaluation; of_light: the seconds of cudal1_light() over the candidate''s. A
+task without one has the state of its last failed candidate, or
 else of one that waits or was discarded, with failure and detail, and untried where there is none.
 Reads the candidates of tasks without success. tasks, pool and baseline as in
 cudal1_speedup_report(). Error 42704: unknown method, device, task, pool or baseline';

@@ -46,6 +46,11 @@ typedef enum WireOp
 	WIRE_WEIGHTS = 10,
 	/* PyTorch, a candidate: is its text Python? No code of it runs, and nothing was loaded */
 	WIRE_PARSE = 11,
+	/*
+	 * PyTorch, a reference that is not needed any more: answers how many operations a call with
+	 * the inputs of slot `count` does, as PyTorch's FlopCounterMode counts them; fails without one
+	 */
+	WIRE_OPERATIONS = 12,
 } WireOp;
 
 typedef enum WireStatus

@@ -118,6 +118,7 @@ class Executor:
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
             wire.ARENA: self.change_memory, wire.STATE: self.name_state,
             wire.WEIGHTS: self.change_weights, wire.PARSE: self.parse,
+            wire.OPERATIONS: self.count_operations,
         }
         while True:
             if self.generator:
@@ -351,6 +352,13 @@ class Executor:
 
     def name_state(self, count, flags, seed):
         self.control.text(self.state.names())
+
+    def count_operations(self, slot, flags, seed):
+        # older versions of PyTorch have none
+        from torch.utils.flop_counter import FlopCounterMode
+        with FlopCounterMode(display=False) as counter:
+            self.model(*self.inputs[slot])
+        return int(counter.get_total_flops())
 
     def change_weights(self, count, flags, seed):
         """Asked when all runs have been made, so that nothing is lost by copying. Of code that has

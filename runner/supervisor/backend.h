@@ -84,6 +84,8 @@ typedef struct Backend
 	/* bytes for arenas */
 	size_t		(*arena_bytes) (const Measure *m);
 	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
+	bool		counts_operations;	/* executors of references can */
+	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
 	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */
 	bool		(*begin_pair) (Measure *m, Arena *arena);

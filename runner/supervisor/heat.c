@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "supervisor/backend.h"
 #include "supervisor/heat.h"
 
 #define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
@@ -212,6 +213,24 @@ refuse_slow(Result *r, double factor)
 	r->pairs = 0;
 }
 
+/* Outputs are written in no less time than this, so a run that took less wrote something else. */
+static void
+refuse_light(const Measure *m, Result *r)
+{
+	double		least;
+
+	if (r->outcome != OUTCOME_SUCCESSFUL || !(r->candidate_seconds > 0))
+		return;
+	least = (double) m->output_bytes / (m->backend->light_rate * m->job->cores);
+	if (r->candidate_seconds >= least)
+		return;
+	r->outcome = OUTCOME_UNVERIFIED;
+	snprintf(r->detail, sizeof(r->detail), "a run took %.3g s, and writing its outputs takes "
+			 "%.3g s or more: this was no measurement", r->candidate_seconds, least);
+	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
+	r->pairs = 0;
+}
+
 void
 heat_conclude(Measure *m)
 {
@@ -230,6 +249,7 @@ heat_conclude(Measure *m)
 			member->killed = m->all.killed;
 		}
 		refuse_slow(r, m->job->profile.run_limit_factor);
+		refuse_light(m, r);
 		json_object_update_missing(r->evidence, all->evidence);
 		r->wall_seconds = clock_now() - m->started;
 	}

@@ -104,6 +104,7 @@ typedef struct Job
 	Tolerance	tolerance;
 	Profile		profile;
 	unsigned	no_probes;		/* kinds that the task rules out, as bits */
+	bool		counts_work;	/* evidence tells bytes and operations of a call */
 	int			cores;
 	const char *device_key;
 } Job;

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(31);
+SELECT plan(36);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT is(cudal1_measure_aa(), 0::bigint, 'without a device nothing is queued');
@@ -86,5 +86,15 @@ UPDATE cudal1.device SET last_seen = clock_timestamp() WHERE device_id = :new;
 SELECT is(cudal1_reverify('7 days'), 0::bigint, 'which keeps its driver as long as it is served');
 UPDATE cudal1.device SET last_seen = now() - interval '1 hour' WHERE device_id = :old;
 SELECT is(cudal1_reverify('7 days'), 1::bigint, 'and has that of its new row afterwards');
+
+-- light: what no code of a task can exceed there
+SELECT cudal1.register_device('lamp', '{"key": "cpu:9", "class": "cpu", "model": "Lamp", "languages": ["c"], "details": {"bandwidth": 1e9, "peak": 2e9}}') \g /dev/null
+SELECT results_eq($$SELECT bandwidth, peak FROM cudal1.device WHERE model = 'Lamp'$$, $$VALUES (1e9::float8, 2e9::float8)$$, 'a device has what was measured when it registered');
+SELECT cudal1_add_task('lit', 'void f(const float *x, float *y) {}', 'c', '{"entry": "f", "args": [{"name": "x", "dtype": "float32", "shape": [1000], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [1000], "role": "out"}]}') \g /dev/null
+SELECT results_eq($$SELECT bytes, operations, seconds FROM cudal1_light('lit', 'Lamp')$$, $$VALUES (8000::float8, NULL::float8, 8e-6::float8)$$, 'which limits a call that reads its inputs and writes its outputs');
+SELECT throws_ok($$SELECT * FROM cudal1_light('lit', 'none')$$, '42704', 'device "none" does not exist', 'an unknown device');
+SELECT throws_ok($$SELECT * FROM cudal1_light('none')$$, '42704', NULL, 'an unknown task');
+SELECT cudal1.register_device('lamp', '{"key": "cpu:9", "class": "cpu", "model": "Lamp", "languages": ["c"], "details": {"bandwidth": "fast"}}') \g /dev/null
+SELECT is((SELECT bandwidth FROM cudal1.device WHERE model = 'Lamp'), NULL, 'what is no number is not known');
 SELECT * FROM finish();
 ROLLBACK;

@@ -45,7 +45,7 @@ extern size_t host_arena_bytes(const Measure *m);
 	.run = host_run, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
 	.pick = host_pick, .medians = host_medians, .take = host_take, .scale_at = host_scale_at, \
 	.input = host_input, .copy = host_copy, .change = host_change, \
-	.arena_bytes = host_arena_bytes, .output_share = 8, .first_seconds = 30
+	.arena_bytes = host_arena_bytes, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
@@ -64,7 +64,8 @@ extern int	gpu_room(Measure *m, int n);
 	.compare = gpu_compare, .pick = gpu_pick, .medians = gpu_medians, .take = gpu_take, \
 	.input = gpu_input, .copy = gpu_copy, .change = gpu_change, \
 	.scale_at = gpu_scale_at, .inputs_same = gpu_inputs_same, \
-	.arena_bytes = gpu_arena_limit, .output_share = 0.25, .first_seconds = INFINITY, \
+	.arena_bytes = gpu_arena_limit, .output_share = 0.25, .light_rate = 4e13, \
+	.first_seconds = INFINITY, \
 	.begin_pair = gpu_begin_pair, .room = gpu_room
 
 /*

@@ -140,5 +140,6 @@ const Backend backend_torch_cpu = {
 	.poke = torch_cpu_poke,
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
+	.counts_operations = true,
 	HOST_CALLS,
 };

@@ -64,5 +64,6 @@ const Backend backend_torch_gpu = {
 	.first_input = torch_gpu_first_input,
 	.poke = gpu_poke,
 	.read = torch_gpu_read_outputs,
+	.counts_operations = true,
 	GPU_CALLS,
 };

@@ -348,6 +348,28 @@ start_reference(Checks *c)
 }
 
 /*
+ * Notes what cudal1_light() tells of the task: the bytes that a call reads and writes, and the
+ * operations of PyTorch's. The process that counts them ends afterwards.
+ */
+static void
+note_work(Checks *c, double limit)
+{
+	Measure    *m = c->m;
+	size_t		bytes = 0;
+
+	for (int i = 0; i < m->inputs; i++)
+		bytes += m->input[i].bytes;
+	for (int i = 0; i < m->outputs; i++)
+		bytes += m->output[i].bytes;
+	json_object_set_new(m->result->evidence, "bytes", json_integer((json_int_t) bytes));
+	if (m->backend->counts_operations && c->other.control
+		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, 0, limit, NULL) == EXECUTOR_OK
+		&& c->other.value > 0)
+		json_object_set_new(m->result->evidence, "operations",
+							json_integer((json_int_t) c->other.value));
+}
+
+/*
  * The reference in two processes; what it gives in the first is expected of the candidate. Where
  * they disagree, it may keep state from run to run. Then each run of either side begins with the
  * state after construction, if that makes it agree.
@@ -409,6 +431,8 @@ check_reference(Checks *c)
 		|| !depends_on_inputs(c)
 		|| !probes_learn(c))
 		return false;
+	if (m->job->counts_work)
+		note_work(c, limit);
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
 	m->start_time = m->result->startup_seconds / c->starts;

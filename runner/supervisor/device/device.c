@@ -26,6 +26,7 @@
 #include "common/text.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
+#include "supervisor/device/light.h"
 #include "supervisor/device/line.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
@@ -303,6 +304,8 @@ device_list(const Options *options)
 	char		command[PATH_MAX + 256];
 	char		key[32];
 	struct sysinfo memory;
+	double		bandwidth,
+				peak;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
@@ -312,6 +315,8 @@ device_list(const Options *options)
 	json_object_update_new(details, json_pack("{s:i, s:s, s:s}", "host_cores", CPU_COUNT(&allowed),
 											  "runner", CUDAL1_VERSION, "sandbox",
 											  options->unsandboxed ? "none" : sandbox_version()));
+	light_of_core(&bandwidth, &peak);
+	json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak", peak));
 	if (CPU_COUNT(&allowed) < 2)
 		device_note(problems, "only one core: measurements share it with the server; expect noise");
 	if (problem)

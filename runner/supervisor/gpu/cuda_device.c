@@ -249,6 +249,8 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		json_t	   *languages = json_array();
 		json_t	   *problems = json_array();
 		json_t	   *details;
+		double		bandwidth,
+					peak;
 		bool		usable;
 
 		if (!nvml_device(i, &d))
@@ -269,6 +271,9 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 											 "memory_mhz", state.memory_mhz, "temperature",
 											 state.temperature, "throttle", throttle));
 		}
+		if (nvml_light(i, &bandwidth, &peak))
+			json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak",
+													  peak));
 		if (problem)
 			device_note(problems, problem);
 		if (!loaded)

@@ -43,6 +43,9 @@ typedef struct NvmlProcess
 	X(DeviceGetMemoryInfo, (NvmlRef device, NvmlMemory *memory)) \
 	X(SystemGetDriverVersion, (char *version, unsigned int length)) \
 	X(DeviceGetClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
+	X(DeviceGetMaxClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
+	X(DeviceGetMemoryBusWidth, (NvmlRef device, unsigned int *bits)) \
+	X(DeviceGetNumGpuCores, (NvmlRef device, unsigned int *cores)) \
 	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
 	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
 	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, \
@@ -136,6 +139,31 @@ nvml_clock(int index)
 
 	return handle(index, &ref) && nvml.DeviceGetClockInfo
 		&& nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
+}
+
+/* times what a GPU's float32 units do, the most that its tensor cores do in half precision */
+#define TENSOR_CORES	16
+
+bool
+nvml_light(int index, double *bandwidth, double *peak)
+{
+	NvmlRef		ref;
+	unsigned int bits,
+				memory_mhz,
+				cores,
+				mhz;
+
+	if (!handle(index, &ref) || !nvml.DeviceGetMaxClockInfo || !nvml.DeviceGetMemoryBusWidth
+		|| !nvml.DeviceGetNumGpuCores
+		|| nvml.DeviceGetMaxClockInfo(ref, 1, &mhz) != 0
+		|| nvml.DeviceGetMaxClockInfo(ref, 2, &memory_mhz) != 0
+		|| nvml.DeviceGetMemoryBusWidth(ref, &bits) != 0
+		|| nvml.DeviceGetNumGpuCores(ref, &cores) != 0)
+		return false;
+	/* two transfers, and a multiplication and an addition, a cycle */
+	*bandwidth = 2e6 * memory_mhz * bits / 8;
+	*peak = 2e6 * mhz * cores * TENSOR_CORES;
+	return true;
 }
 
 bool
