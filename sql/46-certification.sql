@@ -2,7 +2,8 @@
  * Certification: does a task tell work from the lack of it?
  *
  * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies
- * an input, or answers with the output for the first inputs. Where one passes, any candidate can,
+ * an input, answers with the output for the first inputs, or works on a sample of an input or on
+ * its means. Where one passes, any candidate can,
  * and the task's rewards mean nothing. Null candidates are written here from the task's signature
  * or around its reference, run at the lowest priority with a profile that checks and hardly times,
  * and are candidates like others, but that nobody proposed them: their purpose keeps them out of
@@ -18,7 +19,7 @@
 CREATE TABLE cudal1.null_candidate (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	name				text NOT NULL
-		CHECK (name IN ('reference', 'zeros', 'input_copy', 'other_inputs')),
+		CHECK (name IN ('reference', 'zeros', 'input_copy', 'other_inputs', 'sample', 'moment')),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
 	PRIMARY KEY (task_id, name)
 );
@@ -40,17 +41,38 @@ DECLARE
 #define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)
 static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; }
 struct cudal1_any { void *p; template <typename T> operator T *() const { return (T *) p; } };
+template <typename T> __global__ void cudal1_rows(T *to, const T *from, size_t rows, size_t length)
+{
+	for (size_t row = blockIdx.x * blockDim.x + threadIdx.x; row < rows;
+		 row += gridDim.x * blockDim.x)
+		CUDAL1_ROW((to + row * length), (from + row * length), length)
+}
+#define CUDAL1_ROWS(type, to, from, rows, length) \
+	cudal1_rows<<<256, 256>>>((type *) to, (const type *) from, rows, length)
 ' ELSE '#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)
 #define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)
 #define CUDAL1_MEMORY(n) __builtin_malloc(n)
+#define CUDAL1_ROWS(type, to, from, rows, length) \
+	for (unsigned long row = 0; row < rows; row++) \
+		CUDAL1_ROW(((type *) to + row * length), ((const type *) from + row * length), length)
 ' END;
+	each		constant text := 'for (unsigned long i = 0; i < length; i++)';
+	rows		jsonb;
 	parts		record;
 BEGIN
 	WITH arg AS (
 		SELECT a.ordinality AS n, 'cudal1_a' || a.ordinality AS id, a.value ->> 'role' AS role,
 				a.value ->> 'dtype' AS dtype, cudal1.shape_elements(a.value -> 'shape')
-					* (SELECT f.width FROM cudal1.dtype_facts(a.value ->> 'dtype') AS f) AS bytes
+					* (SELECT f.width FROM cudal1.dtype_facts(a.value ->> 'dtype') AS f) AS bytes,
+				cudal1.shape_elements(a.value -> 'shape')::bigint AS elements,
+				(a.value #>> '{shape,-1}')::bigint AS length
 			FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a),
+	-- the largest input that has rows of more than one number, of which work can be left out
+	changed AS (
+		SELECT i.* FROM arg AS i
+			WHERE i.role = 'in' AND i.dtype IN ('float32', 'float64') AND i.length > 1
+				AND i.bytes > 0
+			ORDER BY i.bytes DESC, i.n LIMIT 1),
 	copied AS (
 		-- to each output the input of its type that is as large, or else the largest, repeated; an
 		-- inout argument that is left as it is answers with its input
@@ -67,6 +89,14 @@ BEGIN
 			string_agg(CASE WHEN cuda AND a.role <> 'scalar'
 				THEN format('cudal1_any{(void *) %s}', a.id) ELSE a.id END, ', ' ORDER BY a.n)
 				AS given,
+			string_agg(CASE WHEN a.role = 'scalar' THEN a.id
+				WHEN cuda THEN format('cudal1_any{(void *) %s}', coalesce(x.changed, a.id))
+				ELSE coalesce(x.changed, a.id) END, ', ' ORDER BY a.n) AS given_changed,
+			max(format(E'\tstatic void *cudal1_changed;\n\tif (!cudal1_changed)\n'
+				'\t\tcudal1_changed = CUDAL1_MEMORY(%s);\n'
+				'\tCUDAL1_ROWS(%s, cudal1_changed, %s, %sul, %sul);\n', a.bytes, types ->> a.dtype,
+				a.id, a.elements / a.length, a.length)) FILTER (WHERE x.changed IS NOT NULL)
+				AS changes,
 			string_agg(format(E'\tCUDAL1_ZERO(%s, %s);\n', a.id, a.bytes), '' ORDER BY a.n)
 				FILTER (WHERE a.role IN ('out', 'inout')) AS zeros,
 			string_agg(coalesce(c.code, format(E'\tCUDAL1_ZERO(%s, %s);\n', a.id, a.bytes)), ''
@@ -76,14 +106,20 @@ BEGIN
 				'\t\tCUDAL1_COPY(%1$s, %1$s_first, %2$s);\n\telse\n'
 				'\t\tCUDAL1_COPY(%1$s_first = CUDAL1_MEMORY(%2$s), %1$s, %2$s);\n', a.id, a.bytes),
 				'' ORDER BY a.n) FILTER (WHERE a.role IN ('out', 'inout')) AS recalls
-		INTO parts FROM arg AS a LEFT JOIN copied AS c ON c.n = a.n;
+		INTO parts FROM arg AS a LEFT JOIN copied AS c ON c.n = a.n
+			LEFT JOIN (SELECT n, 'cudal1_changed' AS changed FROM changed) AS x ON x.n = a.n;
+	rows := jsonb_build_object(
+		'sample', format('%s to[i] = i %% 2 ? 0 : 2 * from[i];', each),
+		'moment', format('{ double sum = 0; %1$s sum += from[i]; '
+			'%1$s to[i] = sum / (double) length; }', each));
 	RETURN QUERY
 		SELECT v.name, format(E'/* null candidate: %s */\n%s%svoid\n%s(%s)\n{\n%s}\n', v.about,
 				-- the reference under another name
-				CASE v.name WHEN 'other_inputs' THEN format(
+				CASE WHEN v.name IN ('other_inputs', 'sample', 'moment') THEN format(
 					E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n', entry, t.reference)
-					ELSE '' END || opening, CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry,
-				parts.parameters, v.body)
+					ELSE '' END
+				|| format(E'#define CUDAL1_ROW(to, from, length) %s\n', rows ->> v.name) || opening,
+				CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry, parts.parameters, v.body)
 			FROM (VALUES
 				('zeros', 'zeros', parts.zeros),
 				('input_copy', 'a copy of an input',
@@ -91,12 +127,18 @@ BEGIN
 				('other_inputs', 'the output for the first inputs, whatever the inputs are',
 					format(E'\tstatic int cudal1_known;\n\tif (!cudal1_known)\n'
 						'\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n',
-						parts.given, parts.recalls))) AS v (name, about, body)
+						parts.given, parts.recalls)),
+				('sample', 'work on half of an input, which counts twice',
+					parts.changes || format(E'\tcudal1_reference(%s);\n', parts.given_changed)),
+				('moment', 'work on the means of an input''s rows',
+					parts.changes || format(E'\tcudal1_reference(%s);\n', parts.given_changed)))
+				AS v (name, about, body)
 			WHERE v.body IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_signature IS
-'the null candidates of a c or cuda task; without an input of an output''s type there is no copy';
+'the null candidates of a c or cuda task; without an input of an output''s type there is no copy,
+and without rows of floating point numbers neither sample nor moment';
 
 CREATE FUNCTION cudal1.null_codes_of_model(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -125,6 +167,32 @@ def _input_like(x, inputs):
         return _torch.zeros_like(x)
     return flat.repeat(-(-x.numel() // flat.numel()))[:x.numel()].reshape(x.shape).to(x.dtype)
 
+def _half(x):
+    return x * (2 - 2 * (_torch.arange(x.shape[-1], device=x.device) %% 2)).to(x.dtype)
+
+def _mean(x):
+    return x.mean(-1, keepdim=True).expand(x.shape).contiguous()
+
+def _same(one, other):
+    kept = []
+    _each(one, kept.append)
+    _each(other, lambda x: kept.append(_torch.equal(x, kept.pop(0))))
+    return all(kept)
+
+def _of_less(reference, inputs, change):
+    # of the largest input on whose numbers the outputs depend
+    rows = [i for i, x in enumerate(inputs) if isinstance(x, _torch.Tensor)
+            and x.is_floating_point() and x.shape[-1:] > (1,)]
+    expected = _each(reference(*_each(inputs, _torch.clone)), _torch.clone)
+    for i in sorted(rows, key=lambda i: -inputs[i].numel()):
+        given = list(_each(inputs, _torch.clone))
+        given[i] = change(given[i])
+        less = not _torch.equal(given[i], inputs[i])
+        found = reference(*given)
+        if less and not _same(expected, found):
+            return found
+    raise ValueError("there is no less work")
+
 class ModelNew(Model):
     def forward(self, *inputs):
         reference = super().forward
@@ -136,10 +204,15 @@ $python$, v.about, v.body)
 				'return _each(reference(*inputs), lambda x: _input_like(x, kept))'),
 			('other_inputs', 'the output for the first inputs, whatever the inputs are',
 				'_first or _first.append(_each(reference(*inputs), _torch.clone)); '
-				'return _each(_first[0], _torch.clone)')) AS v (name, about, body);
+				'return _each(_first[0], _torch.clone)'),
+			('sample', 'work on half of an input, which counts twice',
+				'return _of_less(reference, inputs, _half)'),
+			('moment', 'work on the means of an input''s rows',
+				'return _of_less(reference, inputs, _mean)')) AS v (name, about, body);
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_model IS
-'the null candidates of a pytorch task: its Model with inputs or outputs replaced';
+'the null candidates of a pytorch task: its Model with inputs or outputs replaced. Where no input
+has rows of floating point numbers that count, sample and moment raise an error, and so fail';
 
 CREATE FUNCTION cudal1.certify(task_id bigint)
 RETURNS bigint
@@ -450,7 +523,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
 'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the output
-for other inputs) that have no verdict; returns their number.
+for other inputs, work on half of an input or on its means) that have no verdict; returns their
+number.
 cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate
 names them. They are neither sampled nor reported. Without being asked, a device that has had
 nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the

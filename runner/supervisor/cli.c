@@ -352,6 +352,8 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 	const char *colour = cli->colour ? colours[status] : "";
 	const char *plain = cli->colour ? "\033[0m" : "";
 	const char *why = json_string_value(json_object_get(result, "detail"));
+	const char *weak = json_string_value(json_object_get(json_object_get(result, "evidence"),
+														 "weak"));
 	char		name[256];
 	char		detail[700];
 
@@ -374,6 +376,9 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 		printf("%s", plain);
 	}
 	printf("%s%s\n", detail[0] ? ": " : "", detail);
+	if (weak)
+		printf("%*sthe task is weak: %s would be right, too\n", cli->width > 0 ? cli->width + 2 : 0,
+			   "", weak);
 }
 
 /*

@@ -113,7 +113,7 @@ for my $case (
 
 SKIP:
 {
-	skip 'no C on this host', 27 if !can_measure('c');
+	skip 'no C on this host', 29 if !can_measure('c');
 
 	# ---- verdicts ----
 
@@ -121,6 +121,9 @@ SKIP:
 	my @lines = map { decode_json($_) } grep { /^\{/ } split /\n/, $said;
 	is($status, 1, 'one of two is wrong');
 	is(join(' ', map { "$_->{file} $_->{outcome}" } @lines), 'sum.c successful thrice.c wrong_output', 'a pipe gets a line of JSON for each') or diag $said;
+	ok(!(grep { exists $_->{evidence}{weak} } @lines), 'the task tells work from none');
+	($status, $said) = outcome('count.c miscount.c');
+	like($said, qr/"weak":"a copy of an input"/, 'another does not, and says so');
 	($status, $said) = outcome('folder sum.c');
 	is($status, 0, 'a task folder, and a right candidate') or diag $said;
 	($status, $said) = outcome('--signature signature.json bare.c broken.c');

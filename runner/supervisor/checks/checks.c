@@ -27,6 +27,7 @@
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/probes.h"
 #include "supervisor/checks/signal.h"
+#include "supervisor/checks/weak.h"
 #include "supervisor/session.h"
 
 #define CALLS_IN_A_ROW	3
@@ -430,6 +431,9 @@ check_reference(Checks *c)
 	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
 		|| !depends_on_inputs(c)
 		|| !probes_learn(c))
+		return false;
+	/* a server has null candidates for that */
+	if (m->options->cli && !weak_note(c))
 		return false;
 	if (m->job->counts_work)
 		note_work(c, limit);
