@@ -239,9 +239,13 @@ cli_read_task(Cli *cli, const char *path)
 	cli->numbers = cli->profile ? read_object(cli->profile)
 		: cli->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
 	stranger = job_profile_stranger(cli->numbers);
-	if (stranger)
-		refuse("%s: unknown member \"%s\"; members are the columns of cudal1.profile",
-			   cli->profile, stranger);
+	for (; stranger; stranger = job_profile_stranger(cli->numbers))
+	{
+		/* a file may be of another version, whose other numbers still count */
+		fprintf(stderr, "cudal1-measure: %s: member \"%s\" is ignored, because it is no column of"
+				" cudal1.profile\n", cli->profile, stranger);
+		json_object_del(cli->numbers, stranger);
+	}
 	if (cli->cores > 0)
 		json_object_set_new(cli->task, "cores", json_integer(cli->cores));
 	if (cli->signature)

@@ -224,28 +224,6 @@ cudal1_poison(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64
 		out[q] = philox(seed, q, slot);
 }
 
-/* random bytes into places of up to 64 bytes, one a thread */
-extern "C" __global__ void
-cudal1_overwrite(const CudaSample *place, uint32_t n, u64 seed)
-{
-	uint32_t	i = blockIdx.x * blockDim.x + threadIdx.x;
-	char	   *to;
-	uint4		bits = make_uint4(0, 0, 0, 0);
-
-	if (i >= n)
-		return;
-	to = (char *) place[i].address;
-	for (uint32_t b = 0; b < place[i].bytes; b++)
-	{
-		uint32_t	word = b % 16 / 4;
-
-		if (b % 16 == 0)
-			bits = philox(seed, b / 16, i);
-		word = word == 0 ? bits.x : word == 1 ? bits.y : word == 2 ? bits.z : bits.w;
-		to[b] = (char) (word >> 8 * (b % 4));
-	}
-}
-
 /* the listed slots' pieces from one region to another */
 extern "C" __global__ void
 cudal1_stage(const uint32_t *slots, CudaPieces pieces)
@@ -262,33 +240,6 @@ cudal1_stage(const uint32_t *slots, CudaPieces pieces)
 			 q += step)
 			to[q] = from[q];
 	}
-}
-
-extern "C" __global__ void
-cudal1_sample(const CudaSample *sample, uint32_t n, u64 *out)
-{
-	uint32_t	i = blockIdx.x * blockDim.x + threadIdx.x;
-	volatile const char *from;
-	u64			value = 0;
-
-	if (i >= n)
-		return;
-	from = (volatile const char *) sample[i].address;
-	switch (sample[i].bytes)
-	{
-		case 8:
-			value = *(volatile const u64 *) from;
-			break;
-		case 4:
-			value = *(volatile const uint32_t *) from;
-			break;
-		case 2:
-			value = *(volatile const uint16_t *) from;
-			break;
-		default:
-			value = *(volatile const unsigned char *) from;
-	}
-	out[i] = value;
 }
 
 /* a strided view made contiguous */
@@ -452,14 +403,4 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 	/* errors are not negative, so that their bits order as they do */
 	if (worst > 0)
 		atomicMax(&result->error_bits, __float_as_uint(worst));
-}
-
-extern "C" __global__ void
-cudal1_flush(uint4 *memory, u64 n, uint32_t value)
-{
-	u64			step = (u64) gridDim.x * blockDim.x;
-
-#pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-		memory[i] = make_uint4(value, value, value, value);
 }

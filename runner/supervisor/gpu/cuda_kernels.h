@@ -25,12 +25,6 @@ typedef struct CudaPieces
 	CudaPiece	piece[WIRE_MAX_ARGUMENTS];
 } CudaPieces;
 
-typedef struct CudaSample
-{
-	uint64_t	address;
-	uint64_t	bytes;			/* read: 1, 2, 4 or 8; overwritten: up to 64 */
-} CudaSample;
-
 typedef struct CudaView
 {
 	uint32_t	ndim;
