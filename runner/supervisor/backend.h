@@ -10,8 +10,36 @@
 
 #include "supervisor/types.h"
 
+/* a compiler for one side's code, and what it is given; the strings in argv are the caller's */
+typedef struct Compiler
+{
+	const char *argv[16];
+	const char *source;			/* the name of the code's file */
+	const char *library;		/* of what it makes */
+	const char *probe;			/* the name of a second file with `probe_text`; NULL: none */
+	const char *probe_text;
+	const char *toolkit;		/* a folder that it needs to see; NULL: none */
+	char		arch[32];		/* what its results are kept under, beside the code; "": not kept */
+	char		flags[64];		/* as evidence names them */
+	bool		reads_proc;
+} Compiler;
+
 typedef struct Backend
 {
+	/* whether tasks are Python modules, which make their inputs and have state; else functions */
+	bool		module;
+	/* whether each side has memory of its own on a device, and inputs have a master copy beside */
+	bool		apart;
+	/* of functions: how their code is compiled */
+	bool		(*compiler) (Measure *m, Compiler *compiler);
+	/* a command whose first line is that compiler's version */
+	void		(*compiler_version) (Measure *m, char *command, size_t size);
+	/* what evidence says of the device */
+	void		(*describe) (Measure *m);
+	/* before the device is taken, and once it is; NULL: nothing */
+	bool		(*start_driver) (Measure *m);
+	bool		(*open) (Measure *m);
+
 	/* memory for the inputs and outputs of so many runs */
 	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots);
 	/* fresh inputs for `n` of the slots */
@@ -81,6 +109,9 @@ typedef struct Backend
 	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);
 
+	/* bytes of the device that are left, 0 on a host; the most that the outputs of a call may take */
+	size_t		(*memory_left) (Measure *m);
+	size_t		(*array_limit) (const Measure *m);
 	/* bytes for arenas */
 	size_t		(*arena_bytes) (const Measure *m);
 	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
@@ -93,9 +124,11 @@ typedef struct Backend
 	int			(*room) (Measure *m, int n);
 } Backend;
 
-extern const Backend backend_c;
-extern const Backend backend_torch_cpu;
-extern const Backend backend_cuda;
-extern const Backend backend_torch_gpu;
+/*
+ * backend.c: sets m->backend for the job's language on a GPU or a CPU, and the job's kind of device
+ * where it names none (NULL: a CPU)
+ */
+extern bool backend_choose(Measure *m, bool gpu, const char *device);
+extern const char *backend_device(const Job *job);
 
 #endif							/* CUDAL1_BACKEND_H */

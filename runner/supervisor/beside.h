@@ -42,10 +42,4 @@ typedef struct Beside
  */
 extern bool measure_load_beside(Measure *m, const Beside *beside);
 
-/*
- * How many of `n` processes there is memory for on the GPU, where `kept` bytes of it are for what
- * comes while they live; gives each an equal part of it for its pool
- */
-extern int	measure_room_beside(Measure *m, int n, size_t kept);
-
 #endif							/* CUDAL1_BESIDE_H */

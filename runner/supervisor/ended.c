@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "supervisor/backend.h"
 #include "supervisor/ended.h"
 #include "supervisor/outcome.h"
 
@@ -23,7 +24,7 @@ measure_end(Measure *m, Executor *executor)
 		measure_reap(m);
 	started = clock_now();
 	m->candidates -= executor->hostile;
-	if (m->gpu && executor->pidfd >= 0)
+	if (m->backend->apart && executor->pidfd >= 0)
 		dying = malloc(sizeof(*dying));
 	if (dying)
 	{

@@ -29,28 +29,15 @@
 
 #define BUILD_APART_CORES	4
 
-static const Backend *
-choose_backend(const Measure *m)
-{
-	if (m->job->language == LANGUAGE_PYTORCH)
-		return m->gpu ? &backend_torch_gpu : &backend_torch_cpu;
-	return m->gpu ? &backend_cuda : &backend_c;
-}
-
 static bool
 build(Measure *m)
 {
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
-
-	m->backend = choose_backend(m);
 	measure_phase(m, "building", true);
-	m->filter_fd = sandbox_guard_filters(python, m->gpu != NULL);
+	m->filter_fd = sandbox_guard_filters(m->backend->module, m->backend->apart);
 	if (m->filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
-	if (m->gpu)
-		gpu_find_nvcc(m->gpu);
 	device_versions(m);
-	if (python)
+	if (m->backend->module)
 		return build_zygotes(m);
 	layout_from_signature(m);
 	return build_native(m);
@@ -64,7 +51,7 @@ build(Measure *m)
 static bool
 builds_disturb(const Measure *m)
 {
-	return !m->gpu && sysconf(_SC_NPROCESSORS_ONLN) < BUILD_APART_CORES;
+	return !m->backend->apart && sysconf(_SC_NPROCESSORS_ONLN) < BUILD_APART_CORES;
 }
 
 /* the driver's start makes no context, so others may have the GPU meanwhile */
@@ -72,7 +59,7 @@ static bool
 take(Measure *m)
 {
 	measure_phase(m, "waiting", true);
-	return (!m->gpu || gpu_start_driver(m)) && device_take(m);
+	return (!m->backend->start_driver || m->backend->start_driver(m)) && device_take(m);
 }
 
 void
@@ -105,12 +92,12 @@ measure_run(Measure *m)
 		if (m->locked_at > 0)
 			m->all.result.spent[SPENT_BUILD] = m->all.result.build_seconds;
 		if (heat_left(m) > 0 && (builds_disturb(m) || take(m))
-			&& (!m->gpu || gpu_open(m)) && build_on_device(m))
+			&& (!m->backend->open || m->backend->open(m)) && build_on_device(m))
 		{
 			device_environment(m);
 			measure_phase(m, "checking", true);
 			heat_begin_checks(m);
-			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
+			if ((!m->backend->module || layout_from_generator(m)) && checks_run(m))
 				time_members(m);
 			diagnose(m);
 		}

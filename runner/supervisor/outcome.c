@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/text.h"
+#include "supervisor/backend.h"
 #include "supervisor/outcome.h"
 
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
@@ -229,7 +230,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	if (executor_cancelled)
 		return conclude(m, OUTCOME_CANCELLED, NULL);
 	/* memory of the GPU has failed; a candidate would only say so */
-	if (m->gpu && side == SIDE_REFERENCE && result == EXECUTOR_FAILED
+	if (m->backend->apart && side == SIDE_REFERENCE && result == EXECUTOR_FAILED
 		&& strstr(executor->text, ECC_ERROR))
 	{
 		/* once more, and no bad task */
@@ -261,7 +262,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			break;
 		case EXECUTOR_FAILED:
 			/* it had enough alone, and what others hold would have failed it then */
-			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0
+			if (m->backend->apart && side == SIDE_REFERENCE && m->candidates > 0
 				&& strstr(executor->text, "out of memory"))
 			{
 				measure_cause(m, SIDE_CANDIDATE, "memory_limit");

@@ -39,7 +39,7 @@ load_flags(const Measure *m, Side code)
 static bool
 loads_elsewhere(const Measure *m, bool beside)
 {
-	return m->gpu && (beside || m->shares);
+	return m->backend->apart && (beside || m->shares);
 }
 
 /*
@@ -327,7 +327,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	*elapsed = 0;
 	measure_reap(m);
 	started = clock_now();
-	if (first && m->job->language == LANGUAGE_PYTORCH && m->trial_ends == 0)
+	if (first && m->backend->module && m->trial_ends == 0)
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;

@@ -4,6 +4,36 @@
  */
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+
+/* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
+#define CUDA_PROBE \
+	"extern \"C\" int cudaGetLastError(void);\n" \
+	"extern \"C\" const char *cudaGetErrorString(int);\n" \
+	"extern \"C\" const char *cudal1_last_error(void) " \
+	"{ int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
+
+static bool
+cuda_compiler(Measure *m, Compiler *compiler)
+{
+	const char *argv[] = {m->gpu->nvcc, "-O3", compiler->arch, "-shared", "-Xcompiler",
+		"-fPIC,-fdiagnostics-color=never", "-w", "-o", compiler->library, "code.cu", "errors.cpp",
+		"-lm", NULL};
+
+	if (!m->gpu->nvcc[0])
+		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "
+						"put nvcc on the PATH");
+	memcpy(compiler->argv, argv, sizeof(argv));
+	snprintf(compiler->arch, sizeof(compiler->arch), "-arch=sm_%d%d",
+			 m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+	snprintf(compiler->flags, sizeof(compiler->flags), "-O3 %s", compiler->arch);
+	compiler->source = "code.cu";
+	compiler->probe = "errors.cpp";
+	compiler->probe_text = CUDA_PROBE;
+	compiler->toolkit = strncmp(m->gpu->toolkit, "/usr/", 5) != 0 ? m->gpu->toolkit : NULL;
+	compiler->reads_proc = true;
+	return true;
+}
 
 static ExecutorResult
 cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
@@ -20,7 +50,15 @@ cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	return native_start(m, executor, code, &own, "exec-cuda", &sandbox);
 }
 
+static void
+cuda_compiler_version(Measure *m, char *command, size_t size)
+{
+	snprintf(command, size, "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+}
+
 const Backend backend_cuda = {
+	.compiler_version = cuda_compiler_version,
+	.compiler = cuda_compiler,
 	.make_arena = gpu_make_arena,
 	.generate = gpu_generate,
 	.start = cuda_start,

@@ -4,10 +4,12 @@
  */
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
-#include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
+
+#define LEAST_TIMES		4		/* what the reference took, that each pool has at least */
+#define LEAST_POOL		((size_t) 2 << 30)
 
 bool
 gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
@@ -35,6 +37,12 @@ gpu_arena_limit(const Measure *m)
 	return m->gpu->arena_bytes;
 }
 
+size_t
+gpu_array_limit(const Measure *m)
+{
+	return m->gpu->pool_bytes;
+}
+
 bool
 gpu_begin_pair(Measure *m, Arena *arena)
 {
@@ -43,13 +51,23 @@ gpu_begin_pair(Measure *m, Arena *arena)
 
 	gpu_note_state(m);
 	gpu_arena_draw(m, arena);
-	good = m->job->language != LANGUAGE_PYTORCH || gpu_pools_draw(m);
+	good = !m->backend->module || gpu_pools_draw(m);
 	measure_spent(m, SPENT_MEMORY, started);
 	return good;
 }
 
+/* each gets an equal part of what is left for its pool */
 int
 gpu_room(Measure *m, int n)
 {
-	return measure_room_beside(m, n, 0);
+	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
+	size_t		least = LEAST_TIMES * m->reference.pool_used;
+
+	least = !m->backend->module ? 0 : least > LEAST_POOL ? least : LEAST_POOL;
+	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
+		n--;
+	left /= (size_t) n;
+	left = left > m->reference.gpu_bytes ? left - m->reference.gpu_bytes : 0;
+	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
+	return n;
 }

@@ -210,3 +210,21 @@ host_arena_bytes(const Measure *m)
 {
 	return ((size_t) m->job->profile.memory_mb << 20) / ARENA_SHARE;
 }
+
+size_t
+host_memory_left(Measure *m)
+{
+	return 0;
+}
+
+size_t
+host_array_limit(const Measure *m)
+{
+	return (size_t) m->job->profile.memory_mb << 20;
+}
+
+void
+host_describe(Measure *m)
+{
+	json_object_set_new(m->environment, "cores", json_string(m->device_key + 4));
+}

@@ -11,6 +11,11 @@
 
 #define START_SECONDS	30.0
 
+extern const Backend backend_c;
+extern const Backend backend_torch_cpu;
+extern const Backend backend_cuda;
+extern const Backend backend_torch_gpu;
+
 /* on_host.c: arenas in shared memory, runs by commands, outputs compared on the CPU */
 extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable);
 extern bool host_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
@@ -40,11 +45,15 @@ extern double host_scale_at(Measure *m, const float *scales, uint64_t element);
 extern bool host_take(Measure *m, void *memory, const void *from, size_t bytes);
 
 extern size_t host_arena_bytes(const Measure *m);
+extern size_t host_memory_left(Measure *m);
+extern size_t host_array_limit(const Measure *m);
+extern void host_describe(Measure *m);
 
 #define HOST_CALLS \
 	.run = host_run, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
 	.pick = host_pick, .medians = host_medians, .take = host_take, .scale_at = host_scale_at, \
 	.input = host_input, .copy = host_copy, .change = host_change, \
+	.describe = host_describe, .memory_left = host_memory_left, .array_limit = host_array_limit, \
 	.arena_bytes = host_arena_bytes, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
 
 /* on_gpu.c: likewise, in memory of the GPU */
@@ -52,11 +61,14 @@ extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
 extern bool gpu_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
 					double *elapsed);
 extern size_t gpu_arena_limit(const Measure *m);
+extern size_t gpu_array_limit(const Measure *m);
 extern bool gpu_begin_pair(Measure *m, Arena *arena);
 extern int	gpu_room(Measure *m, int n);
 
 /* Memory for outputs is kept small for the executors' sake. */
 #define GPU_CALLS \
+	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
+	.open = gpu_open, .memory_left = gpu_memory_left, .array_limit = gpu_array_limit, \
 	.stage = gpu_stage, .unstage = gpu_unstage, .run = gpu_run, \
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \

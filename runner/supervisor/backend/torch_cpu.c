@@ -128,6 +128,7 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 }
 
 const Backend backend_torch_cpu = {
+	.module = true,
 	.make_arena = torch_cpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_cpu_start,

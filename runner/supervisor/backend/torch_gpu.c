@@ -58,6 +58,7 @@ torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 }
 
 const Backend backend_torch_gpu = {
+	.module = true,
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,

@@ -16,28 +16,19 @@
 
 #include "common/clock.h"
 #include "common/text.h"
+#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/build/remove_tree.h"
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
 #define LIBRARY "code.so"
-#define PROBE "errors.cpp"
 /* bytes that are enough for nearly any library, and for what PyTorch builds */
 #define ROOM_LIBRARY 4194304.0
 #define ROOM_EXTENSION 67108864.0
 #define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
 #define MOST_BUILDS 4			/* at the same time */
 #define LOOK_EVERY 0.25			/* seconds, for a signal to stop */
-#define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
-
-/* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
-#define CUDA_PROBE \
-	"extern \"C\" int cudaGetLastError(void);\n" \
-	"extern \"C\" const char *cudaGetErrorString(int);\n" \
-	"extern \"C\" const char *cudal1_last_error(void) " \
-	"{ int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
 
 /* the compiler's words without the names of our folders */
 void
@@ -57,7 +48,7 @@ typedef struct Compilation
 	bool		begun;
 	Side		side;
 	char		folder[PATH_MAX + 16];
-	char	   *key;			/* cuda: what the result is kept under */
+	char	   *key;			/* what the result is kept under; NULL: it is not kept */
 	bool		found;
 	int			log;
 	pid_t		pid;
@@ -67,27 +58,22 @@ typedef struct Compilation
 static bool
 compile_begin(Measure *m, Side side, Compilation *c)
 {
-	bool		cuda = m->job->language == LANGUAGE_CUDA;
-	/* by names of its own folder, so that messages and __FILE__ tell of no other */
-	const char *source = cuda ? "code.cu" : "code.c";
+	Compiler	compiler = {.library = LIBRARY};
 	char		inside[32];
 	char		source_path[PATH_MAX + 32];
 	char		probe_path[PATH_MAX + 32];
-	char		arch[32] = "";
-	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17",
-		"-fdiagnostics-color=never", "-w",
-		"-o", LIBRARY, source, "-lm", NULL};
-	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler",
-		"-fPIC,-fdiagnostics-color=never", "-w",
-		"-o", LIBRARY, source, PROBE, "-lm", NULL};
 	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR",
 		"/tmp", NULL};
-	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc, .environment = environment,
+	Sandbox		sandbox = {.environment = environment,
 		.tmp_bytes = LIBRARY_LIMIT, .file_bytes = LIBRARY_LIMIT,
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
-		/* a source can include what is there */
-		.no_proc = !cuda,.unsandboxed = m->options->unsandboxed};
+		.unsandboxed = m->options->unsandboxed};
 
+	if (!m->backend->compiler(m, &compiler))
+		return false;
+	sandbox.argv = compiler.argv;
+	/* a source can include what is there */
+	sandbox.no_proc = !compiler.reads_proc;
 	c->side = side;
 	if (side == SIDE_REFERENCE)
 		snprintf(c->folder, sizeof(c->folder), "%s/reference", m->scratch);
@@ -95,31 +81,23 @@ compile_begin(Measure *m, Side side, Compilation *c)
 		snprintf(c->folder, sizeof(c->folder), "%s/candidate-%d", m->scratch, m->member->number);
 	snprintf(inside, sizeof(inside), "/code/%s",
 			 side == SIDE_REFERENCE ? "reference" : "candidate");
-	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, source);
-	snprintf(probe_path, sizeof(probe_path), "%s/" PROBE, c->folder);
+	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, compiler.source);
+	snprintf(probe_path, sizeof(probe_path), "%s/%s", c->folder,
+			 compiler.probe ? compiler.probe : "");
 	snprintf(m->code[side]->library, sizeof(m->code[side]->library), "%s/" LIBRARY, c->folder);
-	if (cuda)
-	{
-		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability,
-				 m->gpu->nvml.minor_capability);
-		c->key = build_cache_key(m, arch, side);
-	}
-	json_object_set_new(m->environment, "flags",
-						cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
+	c->key = compiler.arch[0] ? build_cache_key(m, compiler.arch, side) : NULL;
+	json_object_set_new(m->environment, "flags", json_string(compiler.flags));
 	c->found = build_cache_find(m, c->key, c->folder);
 	if (c->found)
 		return true;
 	if (mkdir(c->folder, 0700) != 0
 		|| !text_write(source_path, m->code[side]->source)
-		|| (cuda && !text_write(probe_path, CUDA_PROBE)))
+		|| (compiler.probe && !text_write(probe_path, compiler.probe_text)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
 	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true, inside};
-	if (cuda)
-	{
-		if (strncmp(m->gpu->toolkit, "/usr/", 5) != 0)
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->gpu->toolkit, false};
-	}
+	if (compiler.toolkit)
+		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {compiler.toolkit, false};
 	sandbox.output_fd = c->log = log_file();
 	c->until = clock_now() + m->job->profile.build_seconds;
 	c->pid = sandbox_start(&sandbox);
@@ -156,7 +134,7 @@ build_without_sandbox(Measure *m)
 bool
 build_disk_full(const Measure *m, const char *text)
 {
-	double		wanted = m->job->language == LANGUAGE_PYTORCH ? ROOM_EXTENSION : ROOM_LIBRARY;
+	double		wanted = m->backend->module ? ROOM_EXTENSION : ROOM_LIBRARY;
 	struct statvfs disk;
 
 	if (statvfs(m->scratch, &disk) != 0)
@@ -276,12 +254,6 @@ build_native(Measure *m)
 
 	if (!c)
 		return conclude(m, OUTCOME_LOST, "no memory");
-	if (m->job->language == LANGUAGE_CUDA && !m->gpu->nvcc[0])
-	{
-		free(c);
-		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "
-						"put nvcc on the PATH");
-	}
 	for (int i = 0; i < n; i++)
 		c[i].pid = c[i].log = -1;
 	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
+#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/build/remove_tree.h"
 #include "supervisor/gpu/cuda.h"
@@ -83,9 +84,8 @@ build_cache_key(const Measure *m, const char *kind, Side side)
 	const Job  *job = m->job;
 	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
 								kind, "code", m->code[side]->source,
-								"task", job->language == LANGUAGE_PYTORCH ? job->reference : "",
-								"python", job->language == LANGUAGE_PYTORCH ? m->options->python
-								: "", "cores", job->cores);
+								"task", m->backend->module ? job->reference : "",
+								"python", m->backend->module ? m->options->python : "", "cores", job->cores);
 	static const char *const tools[] = {"compiler", "torch"};
 	char	   *text;
 

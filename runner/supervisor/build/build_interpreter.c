@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 
@@ -215,7 +216,7 @@ compiled_kinds(const Measure *m, const char *code)
 	/* what torch.compile makes for a GPU is Triton's */
 	if (graphs || strstr(code, "triton"))
 		kinds |= 1u << BUILT_TRITON;
-	if (m->gpu && matches(code, COMPILED_KERNELS))
+	if (m->backend->apart && matches(code, COMPILED_KERNELS))
 		kinds |= 1u << BUILT_KERNELS;
 	return kinds;
 }
@@ -250,14 +251,14 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->data, sizeof(i->data), "%llu",
 			 (unsigned long long) m->job->profile.memory_mb << 20);
 	/* forks of one parent are counted together, with those that are ending */
-	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * (m->nmembers + (m->gpu != NULL)));
+	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * (m->nmembers + m->backend->apart));
 	find_places(i, m->options->python);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
 			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
 			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
-		m->options->libdir, m->gpu ? "cuda" : "cpu", i->threads, NULL}, 10 * sizeof(char *));
+		m->options->libdir, m->backend->apart ? "cuda" : "cpu", i->threads, NULL}, 10 * sizeof(char *));
 	interpreter_set(i, "PATH", i->path);
 	interpreter_set(i, "LANG", "C.UTF-8");
 	interpreter_set(i, "HOME", "/");
@@ -267,7 +268,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	interpreter_set(i, "OMP_NUM_THREADS", i->cores);
 	interpreter_set(i, "OPENBLAS_NUM_THREADS", i->cores);
 	interpreter_set(i, "MKL_NUM_THREADS", i->cores);
-	if (!m->gpu && find_allocator(m->allocator, sizeof(m->allocator)))
+	if (!m->backend->apart && find_allocator(m->allocator, sizeof(m->allocator)))
 	{
 		interpreter_set(i, "LD_PRELOAD", m->allocator);
 		interpreter_set(i, "MALLOC_CONF",

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
@@ -155,7 +156,7 @@ judge_build(Measure *m, Side side, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
-	if (m->gpu && build->beside && lacked_device(status, text) && build_again_alone(m, side))
+	if (m->backend->apart && build->beside && lacked_device(status, text) && build_again_alone(m, side))
 		return false;
 	if (killed)
 	{
@@ -313,7 +314,7 @@ let_builds(Measure *m, const int *order, int n, int at)
 		Build	   *build = &built->build;
 
 		beside = beside && side == SIDE_CANDIDATE && !built->alone;
-		if (i > at && (!beside || (m->gpu && gpu_is_short(m, build_at_once()))))
+		if (i > at && (!beside || (m->backend->apart && gpu_is_short(m, build_at_once()))))
 			break;
 		if (!good || !built->key)
 			continue;

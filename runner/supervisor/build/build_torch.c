@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
@@ -191,7 +192,7 @@ build_zygotes(Measure *m)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
-	if (!m->gpu)
+	if (!m->backend->apart)
 		json_object_set_new(m->environment, "allocator",
 							json_string(m->allocator[0] ? m->allocator : "libc"));
 	build_start_on_device(m);

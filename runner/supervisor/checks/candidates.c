@@ -130,7 +130,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return true;
 	}
 	m->time[SIDE_CANDIDATE] = 0;
-	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate->arrays > 0;
+	*weights = m->backend->module && c->candidate->arrays > 0;
 	if (!first_run(c) || !agrees(c, 1, right) || (beside && !*right && !still_wrong(c)))
 		return false;
 	/* the first call of a process counts as all others do */
@@ -177,7 +177,7 @@ check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
 	/* only a set asks for it */
-	size_t		left = m->gpu && m->nmembers > 1 && !c->begun ? gpu_memory_left(m) : 0;
+	size_t		left = m->nmembers > 1 && !c->begun ? m->backend->memory_left(m) : 0;
 	double		start;
 	bool		weights;
 	bool		right;
@@ -407,7 +407,7 @@ checks_of_candidates(Checks *c)
 		for (; n < c->beside_most && heat_next(m, &i); i++)
 			u[n++] = (Unchecked) {.number = i,.member = m->member};
 		if (n > 1)
-			n = measure_room_beside(m, n, 0);
+			n = m->backend->room(m, n);
 		if (n > 1)
 			check_beside(c, u, n);
 		for (int k = 0; k < n; k++)

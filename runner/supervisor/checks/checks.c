@@ -110,9 +110,9 @@ static size_t
 slots_bytes(const Checks *c)
 {
 	const Measure *m = c->m;
-	size_t		sides = m->gpu ? 1 + (size_t) c->beside_most : 1;
+	size_t		sides = m->backend->apart ? 1 + (size_t) c->beside_most : 1;
 
-	return (c->slots + c->spare) * ((sides + (m->gpu != NULL)) * m->input_slot_bytes
+	return (c->slots + c->spare) * ((sides + m->backend->apart) * m->input_slot_bytes
 									+ sides * m->output_slot_bytes);
 }
 
@@ -156,7 +156,7 @@ make_inputs(Checks *c)
 		c->slots--;
 	while (c->spare > 0 && slots_bytes(c) > budget)
 		c->spare--;
-	while (c->slots > (m->gpu ? 1 : c->n) && slots_bytes(c) > budget)
+	while (c->slots > (m->backend->apart ? 1 : c->n) && slots_bytes(c) > budget)
 		c->slots--;
 	c->n = c->n < c->slots ? c->n : c->slots;
 	for (uint32_t i = 0; i < c->slots; i++)
@@ -169,7 +169,7 @@ make_inputs(Checks *c)
 		|| !measure_generate(m, &c->arena, c->order, c->slots)
 		|| !checks_time_making(m, &c->arena, c->order, c->slots))
 		return false;
-	return !m->gpu || one_more_input(m, &c->arena, c->order, c->slots);
+	return !m->backend->apart || one_more_input(m, &c->arena, c->order, c->slots);
 }
 
 /*
@@ -289,7 +289,7 @@ run_reference(Checks *c, bool *agree)
 		return false;
 	c->overwrites = !same;
 	if (!c->beside)
-		c->left = m->gpu ? gpu_memory_left(m) : 0;
+		c->left = m->backend->memory_left(m);
 	good = (c->beside || launch_reference(c, &c->other, 1)) && run_other(c, twice, limit)
 		&& checks_note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
 	good = good && checks_count_alike(c, c->expected, twice, &alike);
@@ -340,7 +340,7 @@ start_reference(Checks *c)
 	Measure    *m = c->m;
 
 	/* of a single input, one of them might overwrite it while the other reads it */
-	if (!(m->gpu && c->n > 1 ? launch_both(c) : launch_reference(c, &c->reference, 0)))
+	if (!(m->backend->apart && c->n > 1 ? launch_both(c) : launch_reference(c, &c->reference, 0)))
 		return false;
 	if (c->beside && m->backend->first_input)
 		return checks_learn_outputs(m, &c->reference);
@@ -415,7 +415,7 @@ check_reference(Checks *c)
 	}
 	if (!run_reference(c, &agree))
 		return false;
-	if (!agree && m->job->language == LANGUAGE_PYTORCH)
+	if (!agree && m->backend->module)
 	{
 		m->restores = true;
 		measure_end(m, &c->reference);
@@ -491,7 +491,7 @@ check_moved(Checks *c)
 	uint32_t	n = c->n;
 	bool		finite = true;
 
-	m->moves_parameters = m->job->language == LANGUAGE_PYTORCH
+	m->moves_parameters = m->backend->module
 		&& !(m->job->no_probes & 1u << PROBE_PARAMETERS);
 	before.evidence = json_deep_copy(before.evidence);
 	if ((check_reference(c) && is_finite(c, &finite) && finite) || !m->moves_parameters
@@ -526,7 +526,7 @@ checks_run(Measure *m)
 	executor_init(&c.reference);
 	executor_init(&c.other);
 	c.weights = random_next(&m->random);
-	if (m->gpu)
+	if (m->backend->apart)
 		c.beside_most = heat_left(m) < BEGUN_BESIDE ? heat_left(m) : BEGUN_BESIDE;
 	good = make_inputs(&c) && check_moved(&c);
 	if (good)

@@ -112,7 +112,7 @@ checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot)
 size_t
 checks_gpu_bytes(Measure *m, const Executor *executor, size_t left, size_t processes)
 {
-	size_t		kept = processes * executor->pool_bytes + gpu_memory_left(m);
+	size_t		kept = processes * executor->pool_bytes + m->backend->memory_left(m);
 
 	return left > kept ? (left - kept) / processes : 0;
 }
@@ -126,15 +126,15 @@ checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 {
 	Code	   *code = m->code[side];
 	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
-	size_t		taken = m->gpu ? checks_gpu_bytes(m, executor, left, processes) : 0;
+	size_t		taken = checks_gpu_bytes(m, executor, left, processes);
 
 	if (added > code->added)
 		code->added = added;
 	if (taken > code->gpu_bytes)
 		code->gpu_bytes = taken;
-	if (m->gpu && executor->control->pool_used > code->pool_used)
+	if (executor->control->pool_used > code->pool_used)
 		code->pool_used = executor->control->pool_used;
-	if (m->gpu && executor_pool_refused(executor) > code->pool_refused)
+	if (executor_pool_refused(executor) > code->pool_refused)
 		code->pool_refused = executor_pool_refused(executor);
 	return m->result->outcome == OUTCOME_NONE;
 }

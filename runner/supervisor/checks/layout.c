@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/backend.h"
 #include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
@@ -134,7 +135,7 @@ take_inputs(Measure *m)
 		if (!take_input(m, &m->argument[i], &m->input[i]))
 			return false;
 	return fits(m, "get_inputs gives", m->input_slot_bytes,
-				m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
+				m->backend->apart ? 0 : m->backend->array_limit(m));
 }
 
 bool
@@ -168,5 +169,5 @@ layout_from_reference(Measure *m, Executor *executor)
 	}
 	place_outputs(m, false);
 	return fits(m, "the reference returns", m->output_bytes,
-				m->gpu ? m->gpu->pool_bytes : (size_t) m->job->profile.memory_mb << 20);
+				m->backend->array_limit(m));
 }

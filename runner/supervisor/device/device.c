@@ -24,6 +24,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "common/text.h"
+#include "supervisor/backend.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
 #include "supervisor/device/light.h"
@@ -123,21 +124,18 @@ device_prepare(Measure *m)
 		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
 	else
 		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", cores_device(&allowed, 0, 0));
-	if (m->job->language == LANGUAGE_CUDA && !key)
-		strcpy(m->device_key, "cuda");
+	if (!key && backend_device(m->job))
+		strcpy(m->device_key, backend_device(m->job));
 	key = m->device_key;
 	if (gpu_key(key))
 	{
 		char		wanted[sizeof(m->device_key)];
 
 		strcpy(wanted, key);
-		if (m->job->language == LANGUAGE_C)
-			return conclude(m, OUTCOME_LOST, "tasks in c are measured on CPU devices, not on %s",
-							key);
-		return gpu_prepare(m, wanted, &allowed);
+		return backend_choose(m, true, key) && gpu_prepare(m, wanted, &allowed);
 	}
-	if (m->job->language == LANGUAGE_CUDA)
-		return conclude(m, OUTCOME_LOST, "tasks in cuda are measured on GPUs, not on %s", key);
+	if (!backend_choose(m, false, key))
+		return false;
 	named = strncmp(key, "cpu:", 4) == 0 && cores_parse(key + 4, &m->cores);
 	if (!named)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s; cudal1-measure --devices "
@@ -250,7 +248,7 @@ device_release(Measure *m)
 void
 device_versions(Measure *m)
 {
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	bool		python = m->backend->module;
 	char		command[PATH_MAX + 128];
 	char		version[256];
 
@@ -259,10 +257,8 @@ device_versions(Measure *m)
 		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
 				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
 				 m->options->python);
-	else if (m->gpu)
-		snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
 	else
-		strcpy(command, "gcc --version 2>/dev/null");
+		m->backend->compiler_version(m, command, sizeof(command));
 	if (text_first_line(command, version, sizeof(version)))
 		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
 }
@@ -281,10 +277,7 @@ device_environment(Measure *m)
 	json_object_set_new(e, "host", json_string(host.nodename));
 	json_object_set_new(e, "kernel", json_string(host.release));
 	json_object_set_new(e, "cpu", json_string(cpu_model()));
-	if (m->gpu)
-		gpu_environment(m);
-	else
-		json_object_set_new(e, "cores", json_string(m->device_key + 4));
+	m->backend->describe(m);
 	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
 	json_object_set_new(e, "sandbox",
 						json_string(m->options->unsandboxed ? "none" : sandbox_version()));

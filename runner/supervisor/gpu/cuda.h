@@ -249,7 +249,4 @@ extern void gpu_free(Measure *m, void *memory);
 /* notes clocks, temperature, throttling and processes of others in a measurement's evidence */
 extern void gpu_note_state(Measure *m);
 
-/* sets gpu->nvcc and its toolkit; empty: there is no compiler */
-extern void gpu_find_nvcc(Gpu *gpu);
-
 #endif							/* CUDAL1_CUDA_H */

@@ -32,6 +32,41 @@ gpu_key(const char *key)
 	return strncmp(key, "GPU-", 4) == 0 || strncmp(key, "cuda", 4) == 0;
 }
 
+/* the toolkit's compiler, with symbolic links resolved; false: there is none */
+static bool
+find_nvcc(char *path)
+{
+	const char *search = getenv("PATH");
+	char		candidate[PATH_MAX];
+
+	if (access("/usr/local/cuda/bin/nvcc", X_OK) == 0)
+		return realpath("/usr/local/cuda/bin/nvcc", path) != NULL;
+	while (search && *search)
+	{
+		size_t		length = strcspn(search, ":");
+
+		snprintf(candidate, sizeof(candidate), "%.*s/nvcc", (int) length, search);
+		if (length > 0 && access(candidate, X_OK) == 0)
+			return realpath(candidate, path) != NULL;
+		search += length + (search[length] == ':');
+	}
+	return false;
+}
+
+static void
+find_toolkit(Gpu *gpu)
+{
+	if (!find_nvcc(gpu->nvcc))
+	{
+		gpu->nvcc[0] = '\0';
+		return;
+	}
+	strcpy(gpu->toolkit, gpu->nvcc);
+	for (int i = 0; i < 2; i++)
+		if (strchr(gpu->toolkit + 1, '/'))
+			*strrchr(gpu->toolkit, '/') = '\0';
+}
+
 bool
 gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 {
@@ -65,42 +100,8 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	CPU_ZERO(&m->cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
 	m->spare_core = cores_keep_off(allowed, &m->cores, n) > 1;
+	find_toolkit(gpu);
 	return true;
-}
-
-/* the toolkit's compiler, with symbolic links resolved; false: there is none */
-static bool
-find_nvcc(char *path)
-{
-	const char *search = getenv("PATH");
-	char		candidate[PATH_MAX];
-
-	if (access("/usr/local/cuda/bin/nvcc", X_OK) == 0)
-		return realpath("/usr/local/cuda/bin/nvcc", path) != NULL;
-	while (search && *search)
-	{
-		size_t		length = strcspn(search, ":");
-
-		snprintf(candidate, sizeof(candidate), "%.*s/nvcc", (int) length, search);
-		if (length > 0 && access(candidate, X_OK) == 0)
-			return realpath(candidate, path) != NULL;
-		search += length + (search[length] == ':');
-	}
-	return false;
-}
-
-void
-gpu_find_nvcc(Gpu *gpu)
-{
-	if (!find_nvcc(gpu->nvcc))
-	{
-		gpu->nvcc[0] = '\0';
-		return;
-	}
-	strcpy(gpu->toolkit, gpu->nvcc);
-	for (int i = 0; i < 2; i++)
-		if (strchr(gpu->toolkit + 1, '/'))
-			*strrchr(gpu->toolkit, '/') = '\0';
 }
 
 /* whether all code of the heat has a single thing to do at a time */
