@@ -34,6 +34,7 @@ static int	inputs,
 static char library[PATH_MAX];
 
 static bool is_short;
+static const Backend on_a_cpu;
 
 bool
 gpu_is_short(Measure *m, int contexts)
@@ -452,10 +453,11 @@ check_ends(void)
 	start(LANGUAGE_CUDA, SIDE_REFERENCE);
 	check(measure.ndying == 0, "unless its context may find no memory");
 	is_short = false;
-	measure.gpu = NULL;
+	measure.backend = &on_a_cpu;
 	executors[0] = (Executor) {.pidfd = 1000};
 	measure_end(&measure, &executors[0]);
 	check(gone == killed + 1, "on a CPU it is waited for at once");
+	measure.backend = &backend_cuda;
 	measure.gpu = &gpu;
 	measure.candidates = 0;
 }
