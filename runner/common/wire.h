@@ -162,7 +162,7 @@ typedef struct WireControl
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
 	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
 	uint64_t	gpu_bytes[2];
-	uint32_t	ready;			/* a window's process has come to its first gate */
+	uint32_t	ready;			/* gates of a window that its process has come to */
 	uint32_t	gate;			/* runs that may start, or WIRE_GATE_END */
 	/* runs that have answered, their part of the table included */
 	uint32_t	done;

@@ -382,59 +382,69 @@ class Executor:
 
     def gated_runs(self, slots, flags, model):
         """The runs of a window: each begins when the supervisor opens its gate, and has ended when
-        it says so. Its results are listed before that. Code that takes this method's place can
-        leave out what it does besides the model, so that is as little as can be: later runs have
-        the first one's entries in the table, but for where their results lie.
+        it says so. Where its results lie is in the table before that, and all else after it. Code
+        that takes this method's place can leave out what it does besides the model within the
+        clock, so that is as little as can be.
         """
         control, inputs, wait, answer = self.control, self.inputs, gates.wait, gates.answer
         base, pool = (self.gpu.base, range(self.gpu.bytes)) if self.gpu else (0, range(1 << 64))
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
-        shared, seeded = self.guard.cudal1_guard_find_shared, flags & wire.SEED_RUNS
-        likes = None
+        seeded = flags & wire.SEED_RUNS
+        likes, large = (), False
         gates.begin(control.address(0), flags & wire.SLEEPS)
         with memoryview(control.memory) as memory, memory.cast("Q") as words:
             for run, slot in enumerate(slots):
+                at = run * len(likes) * TENSOR.size // 8
                 if not wait(run):
                     return
                 if seeded:
                     self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
                 result = flatten(model(*inputs[slot]))
-                n = len(result)
-                at = run * n * TENSOR.size
-                alike = likes is not None and n == len(likes)
-                for tensor, (place, *like) in zip(result, likes if alike else ()):
+                alike = len(result) == len(likes)
+                for tensor, (place, stride) in zip(result, likes):
                     address = tensor.data_ptr() - base
-                    if address not in pool:
-                        alike = alike and tensor.numel() == 0
-                        address = 0
-                    alike = alike and like == layout_of(tensor)
-                    words[place + at // 8] = address
-                if not alike or shared(self.table + at, 0, n, n) < n:
+                    if address in pool and tensor.stride() == stride:
+                        words[place + at] = address
+                    else:
+                        alike = False
+                if not alike:
                     self.copies.clear()
                     self.write_table([result], run)
                 elif large:
-                    self.guard.cudal1_guard_make_pages(self.table + at, n)
+                    self.guard.cudal1_guard_make_pages(self.table + 8 * at, len(result))
+                if synchronize:
+                    synchronize()
+                answer(run)
+                # a caller has a result while the next one is made
+                self.outputs[:] = (result,)
                 if run == 0:
                     likes = self.repeat_table(result, len(slots))
                     large = not self.gpu and any(
                         tensor.numel() * tensor.element_size() >= PAGES_BYTES for tensor in result
                     )
-                # a caller has a result while the next one is made
-                self.outputs[:] = (result,)
-                if synchronize:
-                    synchronize()
-                answer(run)
+                elif alike:
+                    self.check_listed(result, run)
             wait(len(slots))
+
+    def check_listed(self, result, run):
+        """Lists a run anew whose results are other than the first one's, or memory of others."""
+        n = len(result)
+        if (self.layouts != [(tensor.shape, tensor.dtype) for tensor in result]
+                or self.guard.cudal1_guard_find_shared(self.table + run * n * TENSOR.size, 0, n, n)
+                < n):
+            self.copies.clear()
+            self.write_table([result], run)
 
     def repeat_table(self, result, runs):
         """The first run's entries for all runs. Of each, the place of its address, in words, and
-        its layout.
+        its strides.
         """
         at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
         entries = self.control.memory[at:at + nbytes]
         self.control.memory[at:at + runs * nbytes] = entries * runs
-        return [(word_of(i), *layout_of(tensor)) for i, tensor in enumerate(result)]
+        self.layouts = [(tensor.shape, tensor.dtype) for tensor in result]
+        return [(word_of(i), tensor.stride()) for i, tensor in enumerate(result)]
 
     def write_table(self, outputs, first=0):
         if not outputs:
@@ -586,10 +596,6 @@ def seeding(gpu):
 def word_of(entry):
     """Where an entry of the table has its address, in words of control memory."""
     return (wire.TABLE_AT + entry * TENSOR.size) // 8
-
-
-def layout_of(tensor):
-    return [tensor.shape, tensor.stride(), tensor.dtype]
 
 
 def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):

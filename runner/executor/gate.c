@@ -104,6 +104,7 @@ cudal1_gate_wait(uint32_t run)
 		if (sigsetjmp(after_fault, 0) != 0)
 			control->walk[walking] = (WireStretch) {0, 0};
 	}
+	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);
 	if (control->walks > 0)
 	{

@@ -10,7 +10,7 @@
 
 /*
  * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: returns 1
- * when run number `run` may begin, and 0 when the window has ended. cudal1_gate_answer: says that
+ * when run number `run` may begin, and 0 when the window has ended; the process is at that gate then. cudal1_gate_answer: says that
  * run number `run` is done. `control` is the executor's WireControl; `sleeps` is 1 where runs are
  * long.
  */

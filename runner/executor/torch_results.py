@@ -72,7 +72,9 @@ def resolved(model, seen):
     """
     def run(*inputs):
         result = model(*inputs)
-        found = flatten(result)
+        # also of a lone result, at which flatten does not look
+        found = []
+        find_tensors(result, found)
         turned = {tensor.is_neg() for tensor in found}
         seen.update(turned)
         return tuple(tensor.resolve_neg() for tensor in found) if True in turned else result

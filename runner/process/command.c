@@ -231,6 +231,13 @@ executor_await_run(const Executor *executor, uint32_t run)
 					  executor->begun + executor->limit);
 }
 
+bool
+executor_await_gate(const Executor *executor, uint32_t run)
+{
+	return await_word(executor, &executor->control->ready, run + 1,
+					  executor->begun + executor->limit);
+}
+
 ExecutorResult
 executor_end_window(Executor *executor, bool all)
 {

@@ -71,7 +71,7 @@ like(checked('broken', 'no;'), qr/reference/, 'and one that does not compile');
 $node->psql('postgres', q{SELECT cudal1_submit('keeps', 'void solve(const float *x, float *y) {}')}, stderr => \my $refused);
 like($refused, qr/the reference of task "keeps" cannot be measured/, 'nothing can be submitted then');
 
-# an output that the tolerance cannot tell from a constant
+# an output that the tolerance can't tell from a constant, of a task whose inputs are never large
 $node->safe_psql('postgres', <<'END');
 SELECT cudal1_add_task('idle', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 100 + 1e-5f * x[i]; }$$, 'c',
 	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',

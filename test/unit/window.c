@@ -232,6 +232,12 @@ executor_await_run(const Executor *executor, uint32_t run)
 	return true;
 }
 
+bool
+executor_await_gate(const Executor *executor, uint32_t run)
+{
+	return true;
+}
+
 ExecutorResult
 executor_end_window(Executor *executor, bool all)
 {

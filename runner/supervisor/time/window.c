@@ -301,6 +301,9 @@ window_run(Pair *pair, Process *process)
 									"answered"));
 			turned = true;
 		}
+		/* an executor lists what it has not listed yet, and is at the next gate */
+		if (good && !executor_await_gate(&process->executor, k + 1))
+			break;
 		if (good && compared < round->compared && round->compare[compared] == k)
 		{
 			good = read_compared(pair, process, k, &compared);

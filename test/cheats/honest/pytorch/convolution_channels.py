@@ -1,4 +1,4 @@
-# task: convolution; always: yes
+# task: convolution; least: 0.34; always: yes
 # Channels last, and so is what it returns.
 import torch
 

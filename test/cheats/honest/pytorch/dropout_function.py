@@ -1,4 +1,4 @@
-# task: dropout; always: yes
+# task: dropout; least: 0.7; always: yes
 # Functions, which draw the same numbers.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear; always: yes
+# task: linear; least: 0.7; always: yes
 # Weights under other names, transposed when they are made.
 import torch
 

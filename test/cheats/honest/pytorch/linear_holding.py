@@ -1,4 +1,4 @@
-# task: linear; always: yes
+# task: linear; least: 0.7; always: yes
 # It holds things that a program which looks through a model may stumble on.
 import torch
 

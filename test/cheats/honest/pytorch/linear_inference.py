@@ -1,4 +1,4 @@
-# task: linear; always: yes
+# task: linear; least: 0.7; always: yes
 # Weights that are to be copied and a result, turned, that is the same memory every time: all made in inference mode.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear; always: yes
+# task: linear; least: 0.7; always: yes
 # Its weights have no shape before the first run.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear; always: yes
+# task: linear; least: 0.7; always: yes
 # The result lies in the same memory every time.
 import torch
 

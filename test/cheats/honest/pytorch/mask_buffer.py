@@ -1,4 +1,4 @@
-# kind: honest; task: mask; always: yes
+# kind: honest; task: mask; least: 1.1; always: yes
 # The mask is a buffer, of which each caller gets a copy.
 import torch
 

@@ -1,4 +1,4 @@
-# task: moments; always: yes
+# task: moments; least: 0.7; always: yes
 # As a list, which counts the same.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: honest; task: onehot; always: yes
+# kind: honest; task: onehot; least: 0.7; always: yes
 import torch
 
 

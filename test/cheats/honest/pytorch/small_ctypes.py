@@ -1,4 +1,4 @@
-# task: small; always: yes
+# task: small; least: 0.7; always: yes
 # A kernel that is compiled to a file of a new name, loaded, and deleted.
 import ctypes
 import os

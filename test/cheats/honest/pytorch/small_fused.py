@@ -1,4 +1,4 @@
-# task: small; always: yes
+# task: small; least: 0.7; always: yes
 # In place.
 import torch
 
