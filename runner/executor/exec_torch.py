@@ -391,23 +391,34 @@ class Executor:
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
         seeded = flags & wire.SEED_RUNS
-        likes, large = (), False
+        # of the first run: the type of a result that is one tensor, and what repeat_table() says
+        lone, likes, large = None, (), False
+        place, stride, size = 0, (), 0
         gates.begin(control.address(0), flags & wire.SLEEPS)
         with memoryview(control.memory) as memory, memory.cast("Q") as words:
             for run, slot in enumerate(slots):
-                at = run * len(likes) * TENSOR.size // 8
+                at = run * size
                 if not wait(run):
                     return
                 if seeded:
                     self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
-                result = flatten(model(*inputs[slot]))
-                alike = len(result) == len(likes)
-                for tensor, (place, stride) in zip(result, likes):
-                    address = tensor.data_ptr() - base
-                    if address in pool and tensor.stride() == stride:
+                result = model(*inputs[slot])
+                if type(result) is lone:
+                    address = result.data_ptr() - base
+                    alike = address in pool and result.stride() == stride
+                    if alike:
                         words[place + at] = address
-                    else:
-                        alike = False
+                    result = (result,)
+                else:
+                    lone = torch.Tensor if run == 0 and type(result) is torch.Tensor else None
+                    result = flatten(result)
+                    alike = len(result) == len(likes)
+                    for tensor, (place, stride) in zip(result, likes):
+                        address = tensor.data_ptr() - base
+                        if address in pool and tensor.stride() == stride:
+                            words[place + at] = address
+                        else:
+                            alike = False
                 if not alike:
                     self.copies.clear()
                     self.write_table([result], run)
@@ -420,6 +431,8 @@ class Executor:
                 self.outputs[:] = (result,)
                 if run == 0:
                     likes = self.repeat_table(result, len(slots))
+                    place, stride = likes[0]
+                    size = len(likes) * TENSOR.size // 8
                     large = not self.gpu and any(
                         tensor.numel() * tensor.element_size() >= PAGES_BYTES for tensor in result
                     )
