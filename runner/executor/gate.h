@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: returns 1
- * when run number `run` may begin, and 0 when the window has ended; the process is at that gate then. cudal1_gate_answer: says that
- * run number `run` is done. `control` is the executor's WireControl; `sleeps` is 1 where runs are
- * long.
+ * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: says that
+ * it has come to that of run number `run`, and returns 1 when the run may begin, 0 when the window
+ * has ended. cudal1_gate_answer: says that the run is done. `control`: the executor's WireControl;
+ * `sleeps` is 1 where runs are long.
  */
 extern void cudal1_gate_begin(void *control, int sleeps);
 extern int	cudal1_gate_wait(uint32_t run);

@@ -153,8 +153,9 @@ extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t cou
  * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
  * waits until it spins at its first gate. executor_open_gate() opens the gate of the first `gate`
  * runs, executor_await_run() waits for an answer, and executor_await_gate() until the process is at
- * a run's gate: false where that did not come before `timeout` was over. executor_end_window() ends the window, takes the command's answer, and leaves the process
- * stopped; `all`: every run has answered.
+ * a run's gate: false where that did not come before `timeout` was over. executor_end_window() ends
+ * the window, takes the command's answer, and leaves the process stopped; `all`: every run has
+ * answered.
  */
 extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags,
 											double timeout);

@@ -109,7 +109,7 @@ typedef struct Backend
 	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);
 
-	/* bytes of the device that are left, 0 on a host; the most that the outputs of a call may take */
+	/* bytes that a device has left, 0 on a host; the most that the outputs of a call may take */
 	size_t		(*memory_left) (Measure *m);
 	size_t		(*array_limit) (const Measure *m);
 	/* bytes for arenas */

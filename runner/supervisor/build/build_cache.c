@@ -85,7 +85,8 @@ build_cache_key(const Measure *m, const char *kind, Side side)
 	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
 								kind, "code", m->code[side]->source,
 								"task", m->backend->module ? job->reference : "",
-								"python", m->backend->module ? m->options->python : "", "cores", job->cores);
+								"python", m->backend->module ? m->options->python : "",
+								"cores", job->cores);
 	static const char *const tools[] = {"compiler", "torch"};
 	char	   *text;
 

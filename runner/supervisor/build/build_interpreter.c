@@ -251,14 +251,16 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->data, sizeof(i->data), "%llu",
 			 (unsigned long long) m->job->profile.memory_mb << 20);
 	/* forks of one parent are counted together, with those that are ending */
-	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * (m->nmembers + m->backend->apart));
+	snprintf(i->threads, sizeof(i->threads), "%d",
+			 MOST_THREADS * (m->nmembers + m->backend->apart));
 	find_places(i, m->options->python);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
 			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
 			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
-		m->options->libdir, m->backend->apart ? "cuda" : "cpu", i->threads, NULL}, 10 * sizeof(char *));
+		m->options->libdir, m->backend->apart ? "cuda" : "cpu", i->threads, NULL},
+		   10 * sizeof(char *));
 	interpreter_set(i, "PATH", i->path);
 	interpreter_set(i, "LANG", "C.UTF-8");
 	interpreter_set(i, "HOME", "/");

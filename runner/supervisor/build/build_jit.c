@@ -156,7 +156,8 @@ judge_build(Measure *m, Side side, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
-	if (m->backend->apart && build->beside && lacked_device(status, text) && build_again_alone(m, side))
+	if (m->backend->apart && build->beside && lacked_device(status, text)
+		&& build_again_alone(m, side))
 		return false;
 	if (killed)
 	{

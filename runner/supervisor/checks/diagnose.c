@@ -223,8 +223,9 @@ find(Diagnosis *d, double wrong_error, char *text, size_t size)
 	if (t.wrong > 0 && (!noisy || !t.steady || t.wrong < 2 * d->n)
 		&& attempt(d, TRIAL_WAITED, &changed) && changed.wrong == 0)
 	{
-		snprintf(text, size, m->backend->apart ? "It is right when the whole device is waited for: work goes "
-				 "on in a stream that the current stream does not wait for"
+		snprintf(text, size, m->backend->apart
+				 ? "It is right when the whole device is waited for: work goes on in a stream that "
+				 "the current stream does not wait for"
 				 : "It is right a moment later: something is still at work when the call returns");
 		return "unfinished";
 	}
