@@ -117,5 +117,16 @@ $live->signal('TERM');
 ok($live->finish, 'the live view is drawn anew until it is ended') or diag substr($out, -1000);
 like($out, qr/\e\[\?1049l/, 'and gives the terminal back');
 
+# keys, and a terminal of 80 columns
+($in, $out) = ('?', '');
+$live = IPC::Run::start([ 'cudal1-top', '-i', '100' ], '<pty<', \$in, '>pty>', \$out, IPC::Run::timeout(180));
+$live->pump until $out =~ /q quit/;
+$in = 'q';
+ok($live->finish, '? shows the keys, and q ends it') or diag substr($out, -1000);
+like($out, qr/\e\[\?1049l/, 'which gives the terminal back, too');
+utf8::decode($out);
+is(join('|', grep { length > 80 } map { s/\e\[[?\d;]*[A-Za-z]//gr } split /\r?\n|\e\[H/, $out), '', 'no row is wider than the terminal');
+like($out, qr/\d verdicts in the last minute/, 'and none is cut in its middle');
+
 $node->stop;
 done_testing();
