@@ -217,17 +217,23 @@ read_input(void)
 static void
 usage(FILE *to)
 {
-	fputs("cudal1-generate sends requests to language models and writes their answers.\n\n"
-		  "  cudal1-generate [--keys FILE] [--ca FILE] [--spool DIR]\n\n"
-		  "Jobs are lines of standard input, and each comes to a line of standard output, as\n"
-		  "docs/protocol.md says. It ends when its input has ended and nothing is in flight.\n\n"
-		  "  --keys FILE  keys, a line NAME = key each; readable by its owner alone. Without\n"
-		  "               it a key is the value of the environment variable CUDAL1_KEY_NAME\n"
-		  "  --ca FILE    certificates of the authorities that may certify endpoints, PEM,\n"
-		  "               instead of the system's\n"
-		  "  --spool DIR  keeps answers there until they are said to be stored; what is left\n"
-		  "               is written first\n"
-		  "  --help, --version\n", to);
+	fputs("cudal1-generate sends requests to language models and writes their answers.\n"
+		  "\n"
+		  "Usage:\n"
+		  "  cudal1-generate [--keys FILE] [--ca FILE] [--spool DIR]\n"
+		  "\n"
+		  "Lines of standard input are jobs, and each comes to a line of standard output,\n"
+		  "as docs/protocol.md says. The program ends when its input has ended and\n"
+		  "nothing is in flight.\n"
+		  "\n"
+		  "  --keys FILE  keys, a line NAME = KEY each; readable by its owner alone.\n"
+		  "               Without it the environment variable CUDAL1_KEY_NAME holds a key\n"
+		  "  --ca FILE    certificates, PEM, of the authorities that may certify\n"
+		  "               endpoints, instead of the system's\n"
+		  "  --spool DIR  keeps answers there until they are said to be stored; what is\n"
+		  "               left is written first\n"
+		  "  -h, --help   this text\n"
+		  "  --version    the version\n", to);
 }
 
 int
