@@ -28,6 +28,7 @@ typedef struct Cli
 	bool		quick;
 	int			cores;			/* 0: the task's */
 	bool		json;			/* a line of JSON for each candidate */
+	bool		text;			/* a line of text, also where standard output is no terminal */
 	bool		colour;
 	json_t	   *task;			/* as in a job */
 	json_t	   *numbers;		/* of the profile */

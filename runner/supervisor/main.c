@@ -45,38 +45,37 @@ usage(FILE *to)
 		  "  cudal1-measure [OPTION]... TASK CANDIDATE...\n"
 		  "  cudal1-measure [OPTION]... [JOB.json]\n"
 		  "\n"
-		  "TASK is a folder with a task.json, a KernelBench file (.py), or the reference in C or "
-		  "CUDA\n"
-		  "(.c, .cu) with its signature in a comment. On a terminal each candidate gets a line. In "
-		  "a\n"
-		  "pipe it gets a line of JSON.\n"
+		  "TASK is a folder with a task.json, a KernelBench file (.py), or the reference\n"
+		  "in C or CUDA (.c, .cu) with its signature in a comment. Each candidate gets a\n"
+		  "line: of text on a terminal, of JSON in a pipe.\n"
 		  "\n"
 		  "  --json               lines of JSON on a terminal, too\n"
+		  "  --text               lines of text in a pipe, too\n"
 		  "  --quick              buckets of 0.1 s, one look\n"
-		  "  --profile-with TOOL  perf or ncu: keep a profile of a right candidate here, from a "
-		  "run after its measurement\n"
-		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or "
-		  "cuda:N, N as nvidia-smi counts; default: the last\n"
+		  "  --profile-with TOOL  perf or ncu: keep a profile of a right candidate here,\n"
+		  "                       from a run after its measurement\n"
+		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID,\n"
+		  "                       or cuda:N, N as nvidia-smi counts; default: the last\n"
 		  "                       core, for CUDA the first GPU\n"
 		  "  --cores N            cores a run may use; default: the task's, or 1\n"
 		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
-		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile "
-		  "'default'\n"
+		  "  --profile FILE       JSON with numbers of the protocol; default: those of\n"
+		  "                       profile 'default'\n"
 		  "  --python FILE        interpreter with PyTorch; default /usr/bin/python3\n"
 		  "  --scratch FOLDER     where a private folder is made; default TMPDIR or /tmp\n"
 		  "  --libdir FOLDER      where the executors are\n"
-		  "  --allow-unsandboxed  run without bubblewrap: only for code you would run by hand\n"
+		  "  --allow-unsandboxed  run without bubblewrap: only for code you would run by\n"
+		  "                       hand\n"
 		  "  --devices            print this host's devices, one a line\n"
-		  "  --version, --help\n"
+		  "  -h, --help           this text\n"
+		  "  --version            the version\n"
 		  "\n"
-		  "A job in JSON, from a file or standard input, is answered with progress and a result as "
-		  "lines\n"
-		  "of JSON.\n"
+		  "A job in JSON, from a file or standard input, is answered with progress and a\n"
+		  "result as lines of JSON.\n"
 		  "\n"
-		  "Exit status: 0 if all candidates are right, 1 if one is not, 2 for wrong usage, 3 if "
-		  "one\n"
-		  "could not be measured. Of a job: 0 if a result was written, 1 if not, 2 for wrong "
-		  "usage.\n", to);
+		  "Exit status: 0 if all candidates are right, 1 if one is not, 2 for wrong\n"
+		  "usage, 3 if one could not be measured. Of a job: 0 if a result was written,\n"
+		  "1 if not, 2 for wrong usage.\n", to);
 }
 
 /* what a sandbox binds is named from the root */
@@ -359,6 +358,7 @@ read_options(int argc, char **argv, CommandLine *line)
 		{"profile", OPTION_TEXT, &p->profile},
 		{"quick", OPTION_FLAG, &p->quick},
 		{"json", OPTION_FLAG, &p->json},
+		{"text", OPTION_FLAG, &p->text},
 		{"profile-with", OPTION_TEXT, &p->profile_with},
 		{"device", OPTION_TEXT, &p->device},
 		{"cores", OPTION_TEXT, &cores},
@@ -405,8 +405,8 @@ measure_files(CommandLine *line, char **paths, int n)
 	char		error[512];
 	Job			job;
 
-	cli->json = cli->json || !isatty(STDOUT_FILENO);
-	cli->colour = capable && !(no_color && no_color[0]);
+	cli->json = cli->json || !(cli->text || isatty(STDOUT_FILENO));
+	cli->colour = capable && isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
 	line->options.cli = cli;
 	line->options.person = capable && isatty(STDERR_FILENO);
 	cli_read_task(cli, paths[0]);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -331,17 +332,29 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 	m->last_progress = clock_now();
 	if (m->options->person)
 	{
-		fprintf(stderr, "\r\033[K%-12s", phase);
+		char		line[512] = "";
+		FILE	   *to = fmemopen(line, sizeof(line) - 1, "w");
+		struct winsize window;
+		int			columns = 80;
+
+		if (!to)
+			return;
+		fprintf(to, "%-11s", phase);
 		if (m->held_by[0])
-			fprintf(stderr, " held by %s", m->held_by);
+			fprintf(to, " held by %s", m->held_by);
 		if (rounds > 0)
-			fprintf(stderr, " pairs %d, rounds %d", pairs, rounds);
+			fprintf(to, " %d pairs, %d rounds", pairs, rounds);
 		if (isfinite(estimate))
-			fprintf(stderr, ", speedup %.3f", estimate);
+			fprintf(to, ", %.3fx", estimate);
 		if (isfinite(lower))
-			fprintf(stderr, " (%.3f to %.3f)", lower, upper);
+			fprintf(to, " (%.3f to %.3f)", lower, upper);
 		if (isfinite(left))
-			fprintf(stderr, ", about %.1f s left", left);
+			fprintf(to, ", %.0f s left", left);
+		fclose(to);
+		if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+			columns = window.ws_col;
+		/* a line that wraps would leave its first rows behind */
+		fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
 		return;
 	}
 	if (!m->options->lines)

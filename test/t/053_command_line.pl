@@ -64,12 +64,26 @@ sub outcome
 	return ($? >> 8, $said);
 }
 
-# the same on a terminal
+# the same on a terminal, of so many columns where they are given
 sub on_terminal
 {
-	my ($line, $before) = @_;
-	my $said = `cd '$dir' && @{[ $before // '' ]} script -qec "'$measure' $options $line" /dev/null </dev/null 2>&1`;
+	my ($line, $before, $columns) = @_;
+	my $size = $columns ? "stty cols $columns; " : '';
+	my $said = `cd '$dir' && @{[ $before // '' ]} script -qec "$size'$measure' $options $line" /dev/null </dev/null 2>&1`;
 	return ($? >> 8, $said);
+}
+
+# ---- what every program says of itself ----
+
+for my $program (qw(measure agent generate import report top))
+{
+	my $path = $measure =~ s/measure$/$program/r;
+	my $help = `COLUMNS=80 '$path' --help`;
+	cmp_ok(length $help, '>', 400, "cudal1-$program has a help");
+	is(join("\n", grep { length > 80 } split /\n/, $help), '', 'of lines that fit a terminal');
+	is(`COLUMNS=80 '$path' -h`, $help, 'which -h shows, too');
+	like($help, qr/--version/, 'and lists --version');
+	like(`'$path' --version`, qr/^cudal1-$program \d+\.\d+\.\d+$/, 'which it has');
 }
 
 # ---- usage, before anything is measured ----
@@ -151,6 +165,12 @@ SKIP:
 		like($said, qr/^(\r\e\[K[^\r]*)*wrong output: output 0/m, "$plain: no colour");
 		unlike($said, qr/\e\[\d*m/, "$plain: none at all");
 	}
+	($status, $said) = on_terminal('twice.c sum.c', 'env TERM=xterm', 30);
+	my @progress = map { s/\e\[\d*[A-Za-z]//gr } $said =~ /\r\e\[K([^\r\n]+)/g;
+	cmp_ok(scalar(grep { /^measuring/ } @progress), '>', 0, 'progress is shown');
+	is(join(' | ', grep { length > 29 && !/right/ } @progress), '', 'on one row, however narrow');
+	($status, $said) = outcome('--text twice.c sum.c 2>/dev/null');
+	like($said, qr/\A[0-9.]+x.*right/, 'a pipe gets text where that is asked for');
 	($status, $said) = on_terminal('--json twice.c thrice.c 2>/dev/null');
 	like($said, qr/^\{"type":"result"/m, 'JSON if asked for');
 
