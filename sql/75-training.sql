@@ -189,7 +189,8 @@ COMMENT ON FUNCTION cudal1.group_owner IS
 
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
 	owner text DEFAULT NULL)
-RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
+RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8,
+	failure text, detail text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -213,7 +214,7 @@ BEGIN
 	RETURN QUERY
 		WITH member AS (
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,
-			c.state, c.reward, p.task_id, p.pool_id,
+			c.state, c.reward, c.failure, c.detail, p.task_id, p.pool_id,
 					row_number() OVER (PARTITION BY p.task_id, p.pool_id ORDER BY p.proposal_id)
 						AS place
 				FROM cudal1.proposal AS p
@@ -225,16 +226,17 @@ BEGIN
 			cudal1.group_advantages(array_agg(m.reward ORDER BY m.place),
 			cudal1_group_result.variant) AS advantages
 				FROM member AS m GROUP BY m.task_id, m.pool_id)
-		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place]
+		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place],
+				m.failure, m.detail
 			FROM member AS m JOIN scored AS s USING (task_id, pool_id) ORDER BY m.ordinal;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
 'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet),
-which does not count. The group is a campaign''s, or all that a role submitted under the group_key,
-within each task and pool. variant as in cudal1_group_advantages(); owner: whose group; NULL: the
-caller''s, else that of a role it is a member of (for operators, of any). Errors: 42704 unknown
-group, 22023 several roles'' groups';
+which does not count; failure and detail say why an answer failed. The group is a campaign''s, or
+all that a role submitted under the group_key, within each task and pool. variant as in
+cudal1_group_advantages(); owner: whose group; NULL: the caller''s, else that of a role it is a
+member of (for operators, of any). Errors: 42704 unknown group, 22023 several roles'' groups';
 
 /*
  * Data for trainers, as sets of jsonb that COPY turns into JSONL.

@@ -1,20 +1,18 @@
 """What the three stages share: models, prompts as a model reads them, answers and their rewards,
 checkpoints.
 
-The connection is that of examples/rewards.py: CUDAL1_DSN, by default libpq's environment.
+The connection is that of the package cudal1: CUDAL1_DSN, by default libpq's environment.
 """
 import contextlib
 import copy
 import importlib.util
 import os
 import shutil
-import sys
 
 from needs import ALL, need
 
 need(*ALL)
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import rewards  # noqa: E402
+import cudal1  # noqa: E402
 import torch  # noqa: E402
 from peft import LoraConfig, PeftModel, get_peft_model  # noqa: E402
 from records import checkpoints, read, write  # noqa: E402
@@ -25,7 +23,7 @@ from transformers.cache_utils import StaticLayer  # noqa: E402
 from transformers.integrations.sdpa_attention import sdpa_attention_forward  # noqa: E402
 from transformers.masking_utils import sdpa_mask  # noqa: E402
 
-query = rewards.query
+query = cudal1.query
 # cuDNN's gradient holds NaN where padded answers have a length of 64 modulo 128 (on Hopper, in
 # PyTorch 2.11 to 2.13, pytorch/pytorch 196678)
 torch.backends.cuda.enable_cudnn_sdp(False)
@@ -291,14 +289,14 @@ def answer_tasks(a, model, tokenizer, path, name):
         answers = generate(model, tokenizer, [row["prompt"] for row in record], a.max_tokens,
                            a.temperature, a.at_once, a.graph)
         for row, answer in zip(record, answers):
-            row["answer"] = rewards.clean(answer)
+            row["answer"] = cudal1.clean(answer)
         write(path, record)
-    candidates = rewards.submit([r["prompt_id"] for r in record], [r["answer"] for r in record],
-                                a.method, [r["group"] for r in record], [r["key"] for r in record])
-    for row, candidate, reward in zip(record, candidates, rewards.wait(candidates)):
+    candidates = cudal1.submit([r["prompt_id"] for r in record], [r["answer"] for r in record],
+                               a.method, [r["group"] for r in record], [r["key"] for r in record])
+    for row, candidate, reward in zip(record, candidates, cudal1.wait(candidates)):
         row.update(candidate_id=candidate, reward=reward)
     return record
 
 
 def all_tasks():
-    return rewards.column("SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id")
+    return cudal1.column("SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id")

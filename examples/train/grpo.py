@@ -15,9 +15,12 @@ import argparse
 import os
 
 from common import (FiniteSteps, arguments, as_prompt, captures, draw, graph_argument,
-                    last_checkpoint, load, merged, precision, query, read, reports, rewards, write)
+                    last_checkpoint, load, merged, precision, query, read, reports, write)
+import cudal1
 from accelerate import PartialState
 from datasets import Dataset
+from cudal1.trl import text_of
+from psycopg.types.json import Jsonb
 from trl import GRPOConfig, GRPOTrainer
 
 FAILURES = ("malformed", "compile_error", "launch_failure", "timeout", "crash", "wrong_output",
@@ -36,7 +39,7 @@ def begin(a):
     if a.plain:
         found[f"grpo {a.pool} plain"] = options | {"template": a.plain_template, "exemplars": 0}
     for name, some in found.items():
-        some = rewards.psycopg.types.json.Jsonb(some)
+        some = Jsonb(some)
         if not query("SELECT FROM cudal1.campaign WHERE name = %s", (name,)):
             query("SELECT cudal1_add_campaign(%s, 'contrastive', tasks => %s, options => %s,"
                   " pool => %s)", (name, a.tasks, some, a.pool))
@@ -103,13 +106,13 @@ class ContrastiveTrainer(GRPOTrainer):
     def measured_speedup(self, completions, group_key, prompt_id, log_metric, **_):
         """The reward function: answers go to their groups, and what is measured of them comes
         back."""
-        texts = [rewards.clean(rewards.text_of(c)) for c in completions]
+        texts = [cudal1.clean(text_of(c)) for c in completions]
         candidates = []
         for key in dict.fromkeys(group_key):
-            candidates += rewards.column(
+            candidates += cudal1.column(
                 "SELECT candidate_id FROM cudal1_answer_group(%s, %s) ORDER BY ordinal",
                 (key, [t for t, k in zip(texts, group_key) if k == key]))
-        found = rewards.wait(candidates)
+        found = cudal1.wait(candidates)
         for name, value in self._figures(candidates, found, list(dict.fromkeys(prompt_id))).items():
             log_metric(name, value)
         return found
@@ -126,11 +129,11 @@ class ContrastiveTrainer(GRPOTrainer):
         if right:
             figures.update({"speedup/mean": sum(right) / len(right), "speedup/best": max(right)})
         figures["answers/distinct"] = len(set(candidates)) / len(candidates)
-        figures["device_seconds"], = rewards.column(
+        figures["device_seconds"], = cudal1.column(
             "SELECT coalesce(sum(device_seconds), 0) FROM cudal1.measurement"
             " WHERE candidate_id = ANY (%s) AND measured_at >= %s::timestamptz",
             (candidates, self.record["groups"][0]["since"]))
-        shown = rewards.column(
+        shown = cudal1.column(
             "SELECT c.reward FROM cudal1.prompt AS p, unnest(p.exemplars) AS e (id)"
             " JOIN cudal1.candidate AS c ON c.candidate_id = e.id"
             " WHERE p.prompt_id = ANY (%s) AND c.reward IS NOT NULL", (prompts,))

@@ -14,7 +14,7 @@ import glob
 import importlib.util
 import os
 
-from common import rewards
+from common import cudal1
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM,
@@ -23,7 +23,7 @@ import torch
 
 
 def tiny(a):
-    rows = rewards.column("SELECT cudal1_sft_dataset()")
+    rows = cudal1.column("SELECT cudal1_sft_dataset()")
     # words go across blanks, up to whole lines, so a code is few of them
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.Sequence([

@@ -3,6 +3,9 @@ import importlib.util
 import os
 import sys
 
+# the package of this clone, whether it is installed or not
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+
 ALL = ("psycopg", "torch", "transformers", "tokenizers", "trl", "peft", "accelerate", "datasets")
 
 

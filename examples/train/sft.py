@@ -12,7 +12,8 @@ import random
 import time
 
 from common import (FiniteSteps, arguments, as_answer, as_prompt, last_checkpoint, load, precision,
-                    read, reports, rewards, write)
+                    read, reports, write)
+import cudal1
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
@@ -23,7 +24,7 @@ def examples(a):
     rows = read(path)
     if rows is None:
         while True:
-            rows = rewards.column(
+            rows = cudal1.column(
                 "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s,"
                 " per_task => %s, pool => %s, content => %s, unconfirmed => %s)",
                 (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))

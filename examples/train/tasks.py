@@ -454,7 +454,7 @@ def add(a):
     first."""
     need("psycopg")
     import psycopg
-    from rewards import query, submit, wait
+    from cudal1 import query, submit, wait
     query("SELECT cudal1_open_pool(%s)", (a.pool,))
     made = {}
     for name in a.tasks:

@@ -1,10 +1,12 @@
-# examples/rewards.py: the reward functions that a trainer plugs in.
+# The package cudal1: the reward functions that a trainer plugs in.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
+use File::Temp qw(tempdir);
 use IPC::Run ();
 use JSON::PP ();
+use PostgreSQL::Test::Utils qw(append_to_file);
 use Test::More;
 use Workers;
 
@@ -36,10 +38,13 @@ my @again = qw(08000 08006 40001 40P01 53300 57P01 57P02 57P03 57P05);
 my $program = <<'END';
 import asyncio, json, os, sys
 sys.path.insert(0, sys.argv[1])
-import psycopg, rewards
+import logging
+import psycopg, cudal1, cudal1.client, cudal1.openrlhf, cudal1.trl, cudal1.verl
+
+client = cudal1.client
 
 said = []
-rewards.log.addFilter(lambda record: said.append(record.getMessage()))
+client.log.addFilter(lambda record: said.append(record.getMessage()))
 HEADINGS = "## Performance Analysis\nfine\n\n## Algorithm Design\n1. fine\n\n## Code Implementation\n"
 
 
@@ -60,80 +65,115 @@ def come_back(_seconds):
 
 
 # a wrong connection is no lost one; what there was may come back
-dsn, pause = os.environ["CUDAL1_DSN"], rewards.time.sleep
+dsn, pause = os.environ["CUDAL1_DSN"], client.time.sleep
 wrong = []
-os.environ["CUDAL1_DSN"], rewards.time.sleep = dsn + " dbname=nope", nap
+os.environ["CUDAL1_DSN"], client.time.sleep = dsn + " dbname=nope", nap
 try:
-    rewards.query("SELECT 1", ())
+    client.query("SELECT 1", ())
 except (psycopg.OperationalError, Slept) as e:
     wrong.append(type(e).__name__)
 os.environ["CUDAL1_DSN"] = dsn
-wrong.append(len(rewards.query("SELECT 1", ())))
-rewards.connection().close()
-os.environ["CUDAL1_DSN"], rewards.time.sleep = dsn + " dbname=nope", come_back
-wrong += [len(rewards.query("SELECT 1", ())), [m.count('"nope" does not exist') for m in said]]
+wrong.append(len(client.query("SELECT 1", ())))
+client.connection().close()
+os.environ["CUDAL1_DSN"], client.time.sleep = dsn + " dbname=nope", come_back
+wrong += [len(client.query("SELECT 1", ())), [m.count('"nope" does not exist') for m in said]]
 
 # what the database says about a statement is raised, what concerns the connection or other sessions is tried again, on another connection
 repeated = []
 for state in sys.argv[2].split():
-    pid = rewards.query("SELECT pg_backend_pid()", ())[0][0]
+    pid = client.query("SELECT pg_backend_pid()", ())[0][0]
     try:
-        rewards.query("SELECT fail_in(%s, %s)", (pid, state))
+        client.query("SELECT fail_in(%s, %s)", (pid, state))
         repeated.append(state)
     except psycopg.Error:
-        assert rewards.query("SELECT pg_backend_pid()", ())[0][0] == pid, state
-rewards.time.sleep = pause
+        assert client.query("SELECT pg_backend_pid()", ())[0][0] == pid, state
+client.time.sleep = pause
 
-rows = list(rewards.make_prompts(["task", "task"]))
+rows = list(cudal1.prompts(["task", "task"]))
 ids = [r["prompt_id"] for r in rows]
 texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("result 2.5")}], answer("outcome crash died"), "no code\0", "half \ud800, two \ud83d\ude00",
          [{"role": "assistant", "content": None}], answer("result 1.25") + 4194304 * " "]
-found = rewards.speedup_reward([r["prompt"] for r in rows] * 4, texts, (ids * 4)[:7], completion_ids=None)
-verl = [rewards.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
+found = cudal1.trl.speedup_reward([r["prompt"] for r in rows] * 4, texts, (ids * 4)[:7], completion_ids=None)
+verl = [cudal1.verl.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
 info = [{"prompt_id": i} for i in ids]
 
 
 async def gathered():
-    return await asyncio.gather(*(rewards.compute_score_gathered("cudal1", answer(c), None, {"prompt_id": ids[0]})
+    return await asyncio.gather(*(cudal1.verl.compute_score_gathered("cudal1", answer(c), None, {"prompt_id": ids[0]})
                                   for c in ("result 1.5", "outcome crash at once", "result 1.518")))
 
 
 statements = []
-inner = rewards.query
-rewards.query = lambda statement, parameters: statements.append(statement.split("(")[0]) or inner(statement, parameters)
+inner = client.query
+client.query = lambda statement, parameters: statements.append(statement.split("(")[0]) or inner(statement, parameters)
 several = asyncio.run(gathered())
-rewards.query = inner
+client.query = inner
 solutions = [answer("result 1.25"), answer("result 1.75")]
-batch = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info, reward_router_address=None)
+batch = cudal1.verl.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info, reward_router_address=None)
 # the trainer evaluates the same batch again, as after a crash, and on the way to the server the connection is lost
-rewards.connection().close()
-again = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
-broken = rewards.connection()
+client.connection().close()
+again = cudal1.verl.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
+broken = client.connection()
 try:
     broken.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 except Exception:
     pass
-third = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
-rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
+third = cudal1.verl.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
+rlhf = cudal1.openrlhf.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
 # an answer of which there is no task any more, among others and alone
-gone = rewards.rewards_of([ids[0], 1 << 40, ids[1]], [answer(f"result {x}") for x in (1.375, 1.5, 1.625)])
+gone = [v.reward for v in cudal1.rate([ids[0], 1 << 40, ids[1]], [answer(f"result {x}") for x in (1.375, 1.5, 1.625)])]
 try:
-    gone.append(rewards.rewards_of([1 << 40], [answer("result 1.5")]))
+    gone.append(cudal1.rate([1 << 40], [answer("result 1.5")]))
 except psycopg.errors.UndefinedObject:
     gone.append("refused")
+# reasons, and what is said of a step; ids of any type; rows that are refused, one by one
+class State:
+    global_step = 7
+
+
+said.clear()
+client.log.setLevel(logging.INFO)
+extra, metrics = {}, {}
+offered = cudal1.trl.speedup_reward(None, [answer("result 1.875"), "no code", answer("outcome crash again")], ids[:1] * 3, trainer_state=State(),
+                                    log_extra=lambda name, values: extra.update({name: values}), log_metric=lambda name, x: metrics.update({name: round(x, 2)}))
+lines = [m.rsplit(", ", 1)[0] for m in said]
+client.log.setLevel(logging.WARNING)
+reasons = cudal1.verl.compute_score("cudal1", answer("outcome crash reasons"), None, {"prompt_id": ids[1]}, reasons=True)
+try:
+    import numpy
+    kinds = [numpy.int64(ids[0]), numpy.int32(ids[0]), numpy.array([ids[0]])[0]]
+except ImportError:
+    kinds = [ids[0]] * 3
+kinds = [v.reward for v in cudal1.rate(kinds + [str(ids[0])], [answer("result 1.25")] * 4)]
+refused = [v.reward for v in cudal1.rate([ids[0], "x", 1 << 70, None, 1.5, ids[0]], [answer("result 1.25")] * 5 + [None])]
+wrong_lengths = []
+for call in (lambda: cudal1.trl.speedup_reward(None, ["no code", "none either"], prompt_id=ids[:1]),
+             lambda: cudal1.verl.compute_score_batch(["x"], ["no code"], ["g"], info), lambda: cudal1.openrlhf.reward_func(["q"], ["p"], ids),
+             lambda: cudal1.rate(["x"], ["no code"])):
+    try:
+        wrong_lengths.append(call())
+    except ValueError as e:
+        wrong_lengths.append(str(e))
+for _ in range(8):
+    cudal1.verl.compute_score_batch(["x"], ["no code"], ["g"], info[:1])
+prepared = client.query("SELECT count(*) FROM pg_prepared_statements")[0][0]
+group = cudal1.column("SELECT coalesce(failure, state) || coalesce(': ' || left(detail, 24), '') FROM cudal1_group_result("
+                      "(SELECT group_key FROM cudal1.proposal WHERE candidate_id = %s AND group_key IS NOT NULL LIMIT 1)) ORDER BY ordinal",
+                      (client.verdicts(cudal1.submit([ids[0]], [answer("outcome crash again")], "grpo", [None], ["again"]))[0].candidate_id,))
 # the last, since it keeps the one device
-lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
+lost = cudal1.wait(cudal1.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
 print(json.dumps([wrong, repeated]))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
 print(json.dumps(gone))
+print(json.dumps([offered, extra["failure"], metrics, lines, reasons["failure"], kinds, refused, wrong_lengths, prepared, group]))
 END
 
 my ($out, $err) = ('', '');
 {
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
-	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../examples",
+	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../python",
 		"@again 22023 53100 53200 54000 55P03 57014 57P04 58030 XX000" ], '>', \$out, '2>', \$err);
 }
 is($err, '', 'no complaints');
@@ -146,14 +186,41 @@ is($out,
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
 	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n"
-	  . '[1.37, null, 1.62, "refused"]' . "\n",
+	  . '[1.37, null, 1.62, "refused"]' . "\n"
+	  . '[[1.87, 0.0, 0.0], ["successful", "malformed", "crash"], {"outcome/right": 0.33, "outcome/crash": 0.33, "outcome/malformed": 0.33},'
+	  . ' ["step 7, 3 answers: 1 right, 1 crash, 1 malformed, best 1.87"], "crash", [1.25, 1.25, 1.25, 1.25], [1.25, null, null, null, null, null],'
+	  . ' ["a batch needs as many of each: 1 prompt_ids, 2 answers", "a batch needs as many of each: 2 prompt_ids, 1 answers",'
+	  . ' "a batch needs as many of each: 1 queries, 1 prompts, 2 labels", "invalid literal for int() with base 10: \'x\'"], 0,'
+	  . ' ["successful", "malformed: section \\"## Performance ", "crash: again"]]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none, as what is refused among others');
-is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '6',
+is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '10',
 	'answers to one prompt in one batch are a group');
-is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '11', 'a batch that is evaluated again adds nothing');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '20', 'a batch that is evaluated again adds nothing');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE response = U&'half \\FFFD, two \\+01F600'"), '1', 'a character that is none is replaced');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE created_by <> 'trainer'"), '0', 'all by a role that is a mere trainer');
 
 $node->safe_psql('postgres', 'SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE decided_at IS NULL');
 $node->stop('fast');
+
+# in a clone that was built, cudal1.so lies beside the package
+{
+	my $tree = "$FindBin::RealBin/../..";
+	my $folder = tempdir(CLEANUP => 1);
+	my ($said, $bad) = ('', "$folder/bad.c");
+	append_to_file($bad, 'this is no C');
+	my $measure = 'import cudal1, sys; print(cudal1.measure("examples/row_sums.c", sys.argv[1], quick=True)[0]["outcome"]); cudal1.measure("nothing.c", "no.c")';
+	IPC::Run::run([ $python, '-B', '-c', $measure, $bad ], '>', \$out, '2>', \$err, init => sub { chdir $tree });
+	is($out, "compile_error\n", 'a file is measured by hand');
+	like($err, qr/ValueError: .*nothing\.c/, 'and wrong usage is an error with its words');
+  SKIP:
+	{
+		skip 'python3-pip is not installed', 2 if system("$python -c 'import pip, setuptools, wheel' 2>/dev/null") != 0;
+		system('cp', '-R', "$tree/python", "$folder/source");
+		IPC::Run::run([ $python, qw(-m pip install --quiet --no-index --no-build-isolation --no-deps --target), "$folder/site", "$folder/source" ], '>&', \$said);
+		is($?, 0, 'the package is installed without a network') or diag($said);
+		local $ENV{PYTHONPATH} = "$folder/site";
+		IPC::Run::run([ $python, '-B', '-c', 'import cudal1.trl, cudal1.verl, cudal1.openrlhf; print(cudal1.__file__)' ], '>', \$out, '2>', \$err, init => sub { chdir $folder });
+		is($out, "$folder/site/cudal1/__init__.py\n", 'and imported from there') or diag($err);
+	}
+}
 done_testing();

@@ -1,4 +1,4 @@
-# examples/rewards.py under the calling code of TRL and verl themselves: a trainer takes steps, managers rate batches, with rewards from
+# The package cudal1 under the calling code of TRL and verl themselves: a trainer takes steps, managers rate batches, with rewards from
 # a server. TRAINERS_PYTHON names a Python with psycopg and trl or verl; without it there is nothing to test.
 use strict;
 use warnings;
@@ -50,7 +50,7 @@ SKIP:
 {
 	skip 'TRL is not installed', 6 if system("$python -c 'import trl' >/dev/null 2>&1") != 0;
 	my $before = $node->safe_psql('postgres', 'SELECT coalesce(max(proposal_id), 0) FROM cudal1.proposal');
-	my $found = outcome('trl_steps.py', $examples);
+	my $found = outcome('trl_steps.py', "$FindBin::RealBin/../../python");
 	diag("TRL $found->{trl}, PyTorch $found->{torch}") if $found->{trl};
 	is_deeply(numbers($found->{history}), [ 0, 0 ], 'TRL: two steps; noise is malformed, reward 0');
 	is_deeply(numbers($found->{rated}), [ 1.51, 2.5, 0, 0 ], 'answers are rated in their order');

@@ -114,8 +114,8 @@ PLACES = {
     "groups written down": after(grpo, "write"),
     "answers generated": after(trl.GRPOTrainer, "_generate_single_turn"),
     "answers written down": after(grpo, "write", 2),
-    "answers being measured": before(grpo.rewards, "wait"),
-    "answers measured": after(grpo.rewards, "wait"),
+    "answers being measured": before(grpo.cudal1, "wait"),
+    "answers measured": after(grpo.cudal1, "wait"),
     "a step taken": before(transformers.Trainer, "_save_checkpoint"),
     "half a checkpoint": before(transformers.Trainer, "_save_rng_state"),
     "a checkpoint": after(transformers.Trainer, "_save_checkpoint"), }

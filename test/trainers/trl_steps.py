@@ -1,22 +1,23 @@
-"""TRL's own calling code: a GRPOTrainer with a tiny untrained model takes two steps whose rewards come from examples/rewards.py, and
+"""TRL's own calling code: README's script with a tiny untrained model takes two steps whose rewards come from cudal1.trl, and
 then rates answers that are right, wrong and never measured.
 
-  trl_steps.py DIRECTORY OF rewards.py     CUDAL1_DSN as there; a worker must measure the task "task"
+  trl_steps.py DIRECTORY OF cudal1     CUDAL1_DSN as there; a worker must measure the task "task"
 
 Prints one JSON object.
 """
 import json
 import os
+import re
 import sys
 import tempfile
 
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", CUDA_VISIBLE_DEVICES="", TOKENIZERS_PARALLELISM="false")
 sys.path.insert(0, sys.argv[1])
 
-import rewards  # noqa: E402
+import cudal1.client  # noqa: E402
+import cudal1.trl  # noqa: E402
 import torch  # noqa: E402
 import trl  # noqa: E402
-from datasets import Dataset  # noqa: E402
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast  # noqa: E402
 
@@ -41,19 +42,27 @@ torch.manual_seed(1)
 policy = LlamaForCausalLM(LlamaConfig(vocab_size=len(words), hidden_size=16, intermediate_size=32, num_hidden_layers=1,
                                       num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=8192,
                                       eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id))
-rows = list(rewards.make_prompts(["task"] * 4))
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README.md"), encoding="utf-8") as readme:
+    script = re.search(r"```python\n(.*?GRPOTrainer.*?)```", readme.read(), re.DOTALL).group(1)
 with tempfile.TemporaryDirectory() as directory:
-    trainer = trl.GRPOTrainer(
-        model=policy, processing_class=words, reward_funcs=rewards.speedup_reward, train_dataset=Dataset.from_list(rows),
-        args=trl.GRPOConfig(output_dir=directory, per_device_train_batch_size=4, num_generations=4, max_completion_length=16,
-                            max_steps=2, report_to=[], save_strategy="no", use_cpu=True, bf16=False, logging_steps=1, disable_tqdm=True))
-    trainer.train()
+    policy.save_pretrained(directory)
+    words.save_pretrained(directory)
+    for old, new in (('["softmax"] * 64', '["task"] * 4'), ("Qwen/Qwen2.5-Coder-1.5B-Instruct", directory), ("max_steps=100", "max_steps=2"),
+                     ("num_generations=8", "num_generations=4"), ("max_completion_length=2048", "max_completion_length=16"),
+                     ('output_dir="grpo"', f'output_dir="{directory}/grpo", per_device_train_batch_size=4, report_to=[], save_strategy="no",'
+                      ' use_cpu=True, bf16=False, logging_steps=1, disable_tqdm=True')):
+        assert old in script, old
+        script = script.replace(old, new)
+    names = {}
+    exec(compile(script, "README.md", "exec"), names)
+    trainer = names["trainer"]
+    rows = list(trainer.train_dataset)
     history = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
     texts = [answer("result 1.518"), answer("result 2.5"), answer("outcome crash died"), "no code"]
     inputs = [dict(rows[0], completion=None) for _ in texts]
     found = trainer._calculate_rewards(inputs, [rows[0]["prompt"]] * 4, texts, [[1]] * 4)
     again = trainer._calculate_rewards(inputs, [rows[0]["prompt"]] * 4, texts, [[1]] * 4)
-    rewards.wait.__defaults__ = (0.5,)
+    cudal1.client.LIMIT = 0.5
     lost = trainer._calculate_rewards(inputs[:2], [rows[0]["prompt"]] * 2, [answer("result 1.25"), answer("wait never")], [[1]] * 2)
 print(json.dumps({"trl": trl.__version__, "torch": torch.__version__, "history": history, "rated": [round(x, 4) for x in found[:, 0].tolist()],
                   "again": bool((found == again).all()), "lost": [None if x != x else round(x, 4) for x in lost[:, 0].tolist()]}))

@@ -11,11 +11,11 @@ import os
 import sys
 
 TRAIN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [TRAIN, os.path.dirname(TRAIN)]
+sys.path.insert(0, TRAIN)
 from needs import need  # noqa: E402
 
 need("psycopg")
-from rewards import column, query  # noqa: E402
+from cudal1 import column, query  # noqa: E402
 
 
 def drawn(task, how):
