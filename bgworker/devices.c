@@ -60,7 +60,7 @@ static char failing_since[64];
 static void
 note_problem(const char *text)
 {
-	/* one line in the log, not one at each attempt */
+	/* Log a problem once, not at each attempt. */
 	if (strcmp(problem, text) != 0)
 		ereport(LOG,
 				(errmsg("cudal1 worker: %s", text)));

@@ -43,7 +43,7 @@ cudal1_entry_prepare_session(void)
 		{"search_path", "pg_catalog, pg_temp"},
 		{"synchronous_commit", "local"},
 		{"statement_timeout", "0"},
-		/* while a call waits for a lock, all jobs of the worker wait; a failed call is repeated */
+		/* A call waiting for a lock holds up all jobs of the worker; a failed one is repeated. */
 		{"lock_timeout", "1s"},
 		{"idle_in_transaction_session_timeout", "0"},
 		{"default_transaction_isolation", "read committed"},

@@ -50,7 +50,7 @@ static int64 stop_at = 0;
 static char *settings_in_use = NULL;
 /* lines of answers that are not stored yet; made when the program first starts */
 static StringInfoData pending;
-static StringInfoData left_over;	/* those whose request a session is changing */
+static StringInfoData left_over;	/* lines whose request a session is changing */
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
@@ -61,7 +61,7 @@ static int64 look_at = 0;
 static bool look_wanted = false;
 static int64 fill_at = 0;
 static bool fill_wanted = false;
-static int64 due_at = -1;		/* when a waiting request may be sent, -1: none waits */
+static int64 due_at = -1;		/* time at which a waiting request may be sent; -1: none waits */
 static int64 held_at = 0;
 static bool hold_soon = false;
 
@@ -114,7 +114,7 @@ make_spool(void)
 	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_entry_extension());
 }
 
-/* what the program is started with; a change of these settings starts another one */
+/* Settings of the running program; a change of them starts another one. */
 static char *
 settings(void)
 {
@@ -227,7 +227,7 @@ offer_left_over(void)
 	resetStringInfo(&left_over);
 }
 
-/* when the leases of the requests in flight are next prolonged, which also fetches cancellations */
+/* Time of the next call that prolongs leases of requests in flight and fetches cancellations. */
 static int64
 hold_due(void)
 {

@@ -19,7 +19,7 @@ typedef struct Reading
 {
 	JsonLexContext *lexer;
 	bool		is_object;
-	char	  **expected;		/* where the next scalar is kept; NULL: it is not */
+	char	  **expected;		/* place for the next scalar; NULL: it is not kept */
 	char	   *type;
 	char	   *phase;
 	char	   *outcome;

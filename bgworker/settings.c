@@ -97,7 +97,7 @@ check_path(char **newval, void **extra, GucSource source)
 	return true;
 }
 
-/* those of workers alone: a session could not set them, and a reload changes them */
+/* Settings of workers alone: a session can't set them, and a reload changes them. */
 
 static void
 define_text(const char *name, const char *what, const char *more, char **value,
@@ -129,7 +129,7 @@ define_switch(const char *name, const char *what, const char *more, bool *value,
 	DefineCustomBoolVariable(name, what, more, value, standard, context, flags, NULL, NULL, NULL);
 }
 
-/* which databases have a worker, and what it does */
+/* Settings that choose the databases with a worker, and what a worker does. */
 static void
 define_workers(void)
 {
@@ -157,7 +157,7 @@ define_workers(void)
 				  &cudal1_lease_seconds, 60, 5, 86400, GUC_UNIT_S);
 }
 
-/* what a measurement may use, and what candidates may do */
+/* Settings that bound what a measurement may use, and what candidates may do. */
 static void
 define_measurements(void)
 {

@@ -39,7 +39,7 @@ typedef struct Slot
 {
 	char		name[NAMEDATALEN];	/* empty: the slot is free */
 	bool		listed;
-	bool		wanted;			/* its database exists and accepts connections */
+	bool		wanted;			/* the database exists and accepts connections */
 	Oid			database;
 	int			pid;			/* 0: no worker */
 	int			procno;

@@ -129,14 +129,14 @@ wait_for(SPIPlanPtr plan, ArrayType *ids, TimestampTz deadline)
 	cudal1_waiters_prepare();
 	for (;;)
 	{
-		/* this look is the answer if nothing is missing, or no time is left */
+		/* The look is the answer if nothing is missing, or no time is left. */
 		ArrayType  *pending = look(plan, ids);
 		long		left = milliseconds_until(deadline);
 
 		if (pending == NULL || left <= 0)
 			break;
 
-		/* until all are final, only those that are missing are looked at */
+		/* Look at the missing ones alone until all are final. */
 		do
 		{
 			ArrayType  *before = pending;

@@ -155,7 +155,7 @@ find_extension(int64 now)
 	cudal1_devices_look();
 }
 
-/* one look at everything; GONE if the extension is gone */
+/* Looks at everything once; GONE if the extension is gone. */
 static Cudal1Call
 poll_all(bool woken)
 {
@@ -214,7 +214,7 @@ reload(void)
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
 
-	/* not at every reload, because a search waits until nothing is measured */
+	/* A search for devices waits until nothing is measured, so not every reload starts one. */
 	if (ready && (strcmp(before, search_settings()) != 0 || cudal1_devices_problem() != NULL))
 		cudal1_devices_look();
 	poll_at = 0;

@@ -170,11 +170,11 @@ typedef struct Batch
 	double	   *logp_old;
 	double	   *logp_ref;		/* NULL: no reference policy */
 	double	   *advantages;
-	bool		advantage_by_token; /* else one element a sequence */
+	bool		advantage_by_token; /* false: one element a sequence */
 	double		low;			/* the ratio is clipped to [1 - low, 1 + high] */
 	double		high;
 	double		beta;			/* weight of the divergence from the reference policy */
-	bool		mean_by_token;	/* else the mean over sequences of their means over tokens */
+	bool		mean_by_token;	/* false: the mean over sequences of their means over tokens */
 } Batch;
 
 typedef struct Objective

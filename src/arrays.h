@@ -20,7 +20,7 @@ extern void cudal1_argument_required(FunctionCallInfo fcinfo, int position, cons
  */
 extern Datum *cudal1_array_unpack(ArrayType *array, const char *argument, int *n, bool **nulls);
 
-/* likewise of float8, where NaN and infinities are errors */
+/* Unpacks an array of float8; NaN and infinities are errors. */
 extern double *cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls);
 
 /* elements of a one-dimensional array of int4 without NULLs */

@@ -9,8 +9,8 @@
 #define CODE_STRINGS 4
 
 /*
- * Where the text ends, and the kinds of strings of which there are no more ends, so that each is
- * searched for in vain once.
+ * End of the text, and the kinds of strings that end nowhere behind, so that each kind is searched
+ * for in vain once.
  */
 typedef struct CodeScan
 {

@@ -285,7 +285,7 @@ cudal1_draw_random(Cudal1Draw *draw, int n)
 	}
 }
 
-/* one island that holds anything, each with the same chance; false: there is none */
+/* Draws an island that holds a code, each with the same chance; false: there is none. */
 static bool
 choose_island(Cudal1Draw *draw)
 {

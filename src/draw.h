@@ -14,7 +14,7 @@
 typedef struct Cudal1DrawTask
 {
 	int64		id;
-	int32		pool;			/* its codes alone are drawn from */
+	int32		pool;			/* pool whose codes are drawn from */
 	double		width;			/* of a bucket */
 	bool		log_scale;
 	double		temperature;
@@ -36,8 +36,8 @@ typedef struct Cudal1Cell
 typedef struct Cudal1Draw
 {
 	Cudal1DrawTask task;
-	uint64		key;			/* of the stream of random numbers, */
-	uint64		counter;		/* which are hashes of these two */
+	uint64		key;			/* random numbers are hashes of key and counter */
+	uint64		counter;
 	double		temperature;	/* NaN: the strategy takes the task's */
 	Cudal1Cell *cells;			/* from the highest reward down */
 	int			ncells;

@@ -116,7 +116,7 @@ find_strategy(const char *name)
 										  " \"island\" and \"random\".")];
 }
 
-/* what a draw was made from, for the record of a prompt */
+/* Describes a draw for the record of a prompt. */
 static Datum
 describe_draw(const Strategy *strategy, const Cudal1Draw *draw)
 {

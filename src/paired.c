@@ -76,7 +76,7 @@ normal_p(int64 seen, int n, double ties)
 	return erfc(Max(fabs((double) seen - mean) - 1, 0) / deviation / sqrt(2));
 }
 
-/* the same by counting: law[s] is the probability that twice the sum of positive ranks is s */
+/* p value by counting: law[s] is the probability that twice the sum of positive ranks is s */
 static double
 exact_p(int64 seen, const Difference *d, int n)
 {
@@ -137,7 +137,7 @@ typedef struct Comparison
 	int			wins;
 	int			losses;
 	double	   *logs;			/* of all ratios */
-	double		sum;			/* of these */
+	double		sum;			/* of the logarithms */
 	bool		finite;			/* no ratio is 0 or infinite */
 } Comparison;
 

@@ -235,7 +235,7 @@ append_failures(StringInfo prompt, const PromptTask *task, const PromptCodes *co
 	}
 }
 
-/* what stands at a place of a template; false: the name is no place's */
+/* Appends the words for a place of a template; false: no place has that name. */
 static bool
 append_place(StringInfo prompt, const char *name, size_t length, const PromptTask *task,
 			 const PromptCodes *codes, bool contrastive)

@@ -65,7 +65,7 @@ typedef struct Block
 	bool		prose;			/* labelled as something else than code */
 	bool		original;		/* introduced as the code that was to be improved */
 	bool		closed;
-	bool		defines;		/* has a definition of the entry */
+	bool		defines;		/* it holds a definition of the entry */
 	Rank		rank;
 	const char *start;			/* NULL: there is no block */
 	const char *end;
@@ -254,8 +254,8 @@ match_closing_line(const char *line, const char *stop, bool whole)
  */
 
 /*
- * Where a title at p ends, its words separated by blanks, hyphens or underscores; NULL if there is
- * none.
+ * Finds the end of a title at p, its words separated by blanks, hyphens or underscores; NULL: there
+ * is none.
  */
 static const char *
 match_title(const char *p, const char *end, const char *title)
@@ -518,7 +518,7 @@ rank_block(Block *block)
 		block->rank = block->prose || block->original ? RANK_OTHER_ENTRY : RANK_ENTRY;
 	else
 		block->rank = block->prose ? RANK_PROSE : RANK_CODE;
-	/* what breaks off may have become the code, unless it used the code that is there */
+	/* A block that breaks off may have become the code, unless it used the code that is there. */
 	if (block->rank == RANK_CODE && !block->closed &&
 		find_word(block->start, block->end, "solve") == NULL &&
 		find_word(block->start, block->end, "ModelNew") == NULL)

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(cudal1_conservative_round);
 PG_FUNCTION_INFO_V1(cudal1_bucket_of);
 PG_FUNCTION_INFO_V1(cudal1_score_rounds);
 
-/* what a score depends on in a row of cudal1.profile */
+/* columns of cudal1.profile that a score depends on */
 typedef struct ScoreRule
 {
 	int			buckets;
@@ -200,7 +200,7 @@ typedef struct Judgement
 	bool		accepted;
 } Judgement;
 
-/* what the rule says of n >= 1 rounds, those of a bucket side by side */
+/* Judges n >= 1 rounds by the rule; those of a bucket stand side by side. */
 static Judgement
 judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
 {

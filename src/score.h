@@ -56,7 +56,7 @@ extern void cudal1_score_interval(const double *pairs, size_t n, double confiden
 
 extern double cudal1_score_width(double score, double width);
 
-/* what a score is paid: where its interval is wide its lower end if that is >= 1, else at most 1 */
+/* Pays a score: of a wide interval the lower end if that is >= 1, else at most 1. */
 extern double cudal1_score_paid(double score, double lower, bool wide);
 
 #endif							/* CUDAL1_SCORE_H */

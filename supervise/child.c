@@ -61,7 +61,7 @@ static int	epoll_descriptor = -1;
 static pid_t alive[MAX_ALIVE];
 static int	nalive = 0;
 
-static char words[256];			/* what say() returned last */
+static char words[256];			/* last answer of say() */
 
 int64_t
 cudal1_clock_ms(void)
@@ -168,7 +168,7 @@ typedef struct Launch
 	char	   *environment[MAX_PASSED];
 	int			ends[3];
 	pid_t		parent;
-	char		failure[512];	/* what to print when exec fails, made before the fork */
+	char		failure[512];	/* message for a failed exec, made before the fork */
 } Launch;
 
 static void
@@ -552,7 +552,7 @@ reap(Cudal1Child *child)
 	{
 		if (errno == EINTR)
 			return false;
-		/* other code of this process collected it, so how it ended is not known */
+		/* Other code of this process collected the child, so its status is not known. */
 		child->status = 0;
 	}
 	else if (info.si_pid == 0)

@@ -26,7 +26,7 @@
 /* the functions that a host provides */
 typedef struct Cudal1Host
 {
-	void		(*log) (const char *text);	/* one line for operators */
+	void		(*log) (const char *text);	/* writes a line for operators */
 } Cudal1Host;
 
 /* line is NUL-terminated; it may hold other NULs, so only length says where it ends */
@@ -56,7 +56,7 @@ typedef struct Cudal1Child
 	void	   *owner;
 } Cudal1Child;
 
-/* what to start: argv[0] with these arguments, in a new environment and the folder `scratch` */
+/* A program to start: argv[0] and arguments, in a new environment and the folder `scratch`. */
 typedef struct Cudal1Program
 {
 	const char *label;

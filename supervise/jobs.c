@@ -61,7 +61,7 @@ typedef enum Ending
 typedef struct Heat
 {
 	Cudal1Child child;
-	int			jobs;			/* that are not done */
+	int			jobs;			/* jobs that are not done */
 	/* the child waits for the device, which does not count as its time */
 	int64_t		waits_until;
 	int64_t		last_poll;
@@ -69,7 +69,7 @@ typedef struct Heat
 	int64_t		limit_ms;
 	int			garbage;
 	int64_t		result_at;		/* of its last result */
-	int64_t		stop_at;		/* when it was told to stop; 0: it was not */
+	int64_t		stop_at;		/* time at which it was told to stop; 0: never */
 	bool		killed;
 } Heat;
 
@@ -82,7 +82,7 @@ typedef struct Job
 	char		reason[CUDAL1_MAX_DETAIL + 1];
 	char	   *result;
 	bool		given_up;		/* another process stopped the child */
-	char	   *progress;		/* not sent yet */
+	char	   *progress;		/* progress that was not sent yet */
 	bool		shown;			/* progress was sent once; the first is sent at once */
 	bool		beat_soon;
 	int64_t		last_beat;
@@ -341,14 +341,14 @@ heartbeat(Job *job, int64_t now)
 	job->last_beat = now;
 	job->shown |= job->progress != NULL;
 	job->beat_soon = outcome != CUDAL1_CALL_DONE;
-	/* it was sent, or never can be */
+	/* Progress was sent, or never can be. */
 	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
 		replace(&job->progress, NULL);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	if (verdict == CUDAL1_VERDICT_LOST)
 	{
-		/* this replaces any other reason to stop */
+		/* Losing the claim replaces any other reason to stop. */
 		if (job->ending == ENDING_NONE)
 			stop(job, ENDING_FENCED, "given to another");
 		job->ending = ENDING_FENCED;
@@ -460,7 +460,7 @@ is_due(Job *job, int64_t now)
 	return now >= job->retry_at;
 }
 
-/* what the queue answered, of one job */
+/* Takes the queue's answer about one job. */
 static void
 take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 {
@@ -494,7 +494,7 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 		note(job, "refused too often; the job is measured again when its lease ends");
 		close_job(job);
 	}
-	/* not from the poll's beginning, because the call itself may have waited */
+	/* The clock is read anew, because the call itself may have waited. */
 	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
 }
 

@@ -17,7 +17,7 @@
 /* called before any other function of supervise/; false: errno says why */
 extern bool cudal1_jobs_prepare(const Cudal1Host *host, const Cudal1Queue *queue);
 
-/* what cudal1-measure is started with; `option`, `python`: NULL where there is none */
+/* Makes the command line of cudal1-measure; `option` and `python` may be NULL. */
 #define CUDAL1_COMMAND_WORDS 8
 extern void cudal1_jobs_command(char **argv, const char *measure, const char *option,
 								bool unsandboxed, const char *scratch, const char *python);

@@ -19,7 +19,7 @@ typedef enum Cudal1Call
 	CUDAL1_CALL_CUT,			/* agent: no connection; the call may have taken effect or not */
 	/* worth another try: lock timeout, deadlock, resources, cancelled */
 	CUDAL1_CALL_TRANSIENT,
-	CUDAL1_CALL_FAILED			/* the same call would fail again */
+	CUDAL1_CALL_FAILED			/* another try would fail, too */
 } Cudal1Call;
 
 typedef enum Cudal1Verdict
@@ -62,7 +62,7 @@ typedef struct Cudal1Message
 	}			type;
 	bool		waiting;		/* progress: another measurement holds the device */
 	bool		cancelled;		/* result: the program was told to stop */
-	int64_t		job_id;			/* which of several jobs it is about; 0: it does not say */
+	int64_t		job_id;			/* job that the message is about; 0: it does not say */
 } Cudal1Message;
 
 typedef struct Cudal1Queue
