@@ -31,7 +31,7 @@ typedef struct AgentSettings
 	bool		unsandboxed;
 } AgentSettings;
 
-/* what signals asked for */
+/* Wishes of signals. */
 typedef enum AgentMode
 {
 	AGENT_WORK,
@@ -83,7 +83,7 @@ extern int	devices_find(AgentDevice *devices);
 extern bool connection_open(bool at_once);
 extern bool connection_is_open(void);
 extern void connection_close(void);
-/* when the next try is due, a time of clock_now() */
+/* Time of the next try, by clock_now(). */
 extern double connection_retry_at(void);
 
 /* run and problem of the agent's Cudal1Queue */

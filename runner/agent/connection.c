@@ -74,8 +74,8 @@ connection_problem(void)
 }
 
 /*
- * What libpq or the server says, as one line. Each address of a server has a line, and hints begin
- * with a tab.
+ * Makes one line of what libpq or the server says. Each address of a server has a line, and hints
+ * begin with a tab.
  */
 static void
 note_problem(const char *text)
@@ -229,8 +229,8 @@ static bool
 establish(void)
 {
 	/*
-	 * those before dbname are defaults that the connection string may change, those behind it are
-	 * ours
+	 * Words before dbname are defaults that the connection string may change; words behind it are
+	 * fixed.
 	 */
 	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle",
 		"keepalives_interval", "keepalives_count",
@@ -353,7 +353,7 @@ connection_open(bool at_once)
 	if (!moved && !mismatch && (failures++ == 0 || failures % 10 == 0))
 		agent_log("no connection: %s", connection_problem());
 	failed_before = true;
-	/* not all agents of a cluster in one moment */
+	/* Spread the tries of a cluster's agents. */
 	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
 		* (0.75 + 0.5 * drand48());
 	return false;

@@ -78,7 +78,7 @@ ask(void)
 	return true;
 }
 
-/* one member of CUDA_VISIBLE_DEVICES; false: it is none of our GPUs */
+/* Shows the GPU of one member of CUDA_VISIBLE_DEVICES; false: there is none. */
 static bool
 show(const char *word, size_t length)
 {

@@ -23,7 +23,7 @@
 
 #define REFRESH			60.0	/* seconds between registrations, which show a device served */
 #define MOST_PAUSE		60.0	/* seconds, after claims that failed */
-#define LEAVE_MS		1000	/* what children get to end in, when the agent leaves */
+#define LEAVE_MS		1000	/* for children to end in, when the agent leaves */
 
 static AgentDevice devices[AGENT_MAX_DEVICES];
 static int	ndevices;
@@ -64,7 +64,7 @@ read_line(char *line, size_t length)
 
 /* ---- claims ---- */
 
-/* what the name of a device's present claim begins with in the queue, to be freed */
+/* Prefix of the name of a device's present claim in the queue; the caller frees it. */
 static char *
 name_claim(const AgentDevice *device)
 {
@@ -135,10 +135,10 @@ claim_for(AgentDevice *device)
 		outcome = cudal1_queue_claim(device->device_id, worker, &claimed);
 		free(worker);
 		free(name);
-		/* it was committed or not: its name will tell */
+		/* The claim's name will tell whether it was committed. */
 		device->unsettled = outcome == CUDAL1_CALL_CUT;
 	}
-	/* where the extension is new, the device's number may be that of another one */
+	/* After a new CREATE EXTENSION the device's number may be another one's. */
 	if (outcome == CUDAL1_CALL_FAILED || claimed.n > 0)
 		connection_check_database();
 	if (connection_moved() && claimed.n > 0)

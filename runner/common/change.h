@@ -15,8 +15,8 @@
  */
 typedef struct Change
 {
-	double		shift;			/* is taken away first */
-	double		factor;			/* is multiplied by then; never 0 */
+	double		shift;			/* taken away first */
+	double		factor;			/* then multiplied by; never 0 */
 	uint64_t	outlier[CHANGE_OUTLIERS];	/* elements that are multiplied by `large`, too */
 	double		large;
 	uint64_t	row;			/* elements, of which the first are repeated; 0: no */
@@ -24,7 +24,7 @@ typedef struct Change
 	uint32_t	outliers;
 } Change;
 
-/* what becomes of an element that is no outlier */
+/* The changed value of an element that is no outlier. */
 TOLERANCE_INLINE double
 change_of(const Change *c, double x)
 {
@@ -46,7 +46,7 @@ change_of(const Change *c, double x)
 	return x;
 }
 
-/* what an element is multiplied by then */
+/* The factor of element i after `factor`: `large` for outliers, else 1. */
 TOLERANCE_INLINE double
 change_large(const Change *c, uint64_t i)
 {

@@ -67,7 +67,7 @@ proc_stat(pid_t pid, ProcStat *stat)
 typedef struct ProcTurns
 {
 	double		waited;			/* seconds that it was ready to run, but others had its core */
-	uint64_t	times;			/* that it got one */
+	uint64_t	times;			/* number of times that it got one */
 } ProcTurns;
 
 static inline bool
@@ -85,7 +85,7 @@ proc_turns(int schedstat_fd, ProcTurns *turns)
 	return true;
 }
 
-/* what RLIMIT_DATA counts; 0 where it is not known */
+/* Bytes that RLIMIT_DATA counts; 0 where that is not known. */
 static inline uint64_t
 proc_data_bytes(pid_t pid)
 {

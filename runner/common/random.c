@@ -42,7 +42,7 @@ typedef struct Quantile
 static Quantile quantile[QUANTILES];
 static pthread_once_t quantile_once = PTHREAD_ONCE_INIT;
 
-/* one word of as many blocks as the type has lanes */
+/* a word of each of as many blocks as the type has lanes */
 typedef uint32_t Lanes4 __attribute__((vector_size(16)));
 typedef uint32_t Lanes8 __attribute__((vector_size(32)));
 typedef uint32_t Lanes16 __attribute__((vector_size(64)));
@@ -108,7 +108,7 @@ typedef union Words
 	uint64_t	whole[WORDS / 2];
 } Words;
 
-/* what the elements of an array are */
+/* A kind of elements that an array is filled with. */
 typedef struct Fill
 {
 	uint32_t	dtype;

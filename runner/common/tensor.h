@@ -119,7 +119,7 @@ typedef struct Comparison
 	/* largest deviation, in tolerances; infinity where NaN or integers differ */
 	double		error;
 	size_t		mismatches;
-	size_t		far;			/* of these, the elements that no share of the others excuses */
+	size_t		far;			/* mismatches that no share of the others excuses */
 	size_t		first;			/* index of the first mismatch */
 	double		expected;		/* there */
 	double		found;

@@ -33,7 +33,7 @@ extern char *text_read(FILE *file, size_t limit, size_t *length);
 /* whether any of `n` words stands in a text, in letters of either case */
 extern bool text_mentions(const char *text, const char *const *words, size_t n);
 
-/* the same of words that begin a name, or a part of one: behind anything but a letter */
+/* Looks for words that begin a name or a part of one: behind anything but a letter. */
 extern bool text_names(const char *text, const char *const *words, size_t n);
 
 /* makes a file that is not there yet, for its owner alone; false: errno says why */

@@ -29,7 +29,7 @@ typedef struct Tolerance
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
 	double		atol;			/* relative to `scale`; < 0: likewise */
 	double		scale;			/* how far elements lie from their middle for other inputs */
-	double		middle;			/* where `middles` has none: that of all elements */
+	double		middle;			/* median of all elements, where `middles` has none */
 	double		share;			/* of the signal, the most that is tolerated */
 	double		widen;			/* times rtol and atol, for what the reference itself moves by */
 	double		rounding;		/* relative to the expected element, always tolerated */

@@ -16,7 +16,7 @@
 #define WIRE_MAX_RUNS		256		/* runs in one window */
 #define WIRE_MAX_TENSORS	16		/* inputs, or outputs, of one run */
 #define WIRE_MAX_DIMS		8
-#define WIRE_POOL_STARTS	16		/* what a GPU's pool gives out begins in its first so-manieth */
+#define WIRE_POOL_STARTS	16		/* a GPU's pool begins to give out in this part of it */
 #define WIRE_LARGE_OUTPUT	1024	/* bytes, from which on an output's memory is looked at */
 
 typedef enum WireOp

@@ -37,7 +37,7 @@ load(const char *path, uint32_t flags)
 {
 	void	   *handle;
 
-	/* one arena: a further one would open files for its bookkeeping */
+	/* Use one arena, because a further one would open files for its bookkeeping. */
 	mallopt(M_ARENA_MAX, 1);
 	/* freed memory stays mapped, so that a run does not pay for its predecessor's page faults */
 	mallopt(M_MMAP_MAX, 0);

@@ -128,8 +128,8 @@ main(int argc, char **argv)
 {
 	entry_begin(argc, argv, &control, &call);
 	/*
-	 * its own files in /proc, where it could make itself the last to go when memory is short, are
-	 * then another user's
+	 * Give the process's files in /proc to another user, because by them it could make itself the
+	 * last to go when memory is short.
 	 */
 	if (getpid() == 1)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -30,7 +30,7 @@
 static WireControl *control;
 static bool sleeps;
 static uint32_t walking;		/* the entry of control->walk that is read next */
-static uint64_t at;				/* its next byte */
+static uint64_t at;				/* address of the entry's next byte */
 static sigjmp_buf after_fault;
 
 static void

@@ -103,7 +103,7 @@ limit_stack(void)
 	return setrlimit(RLIMIT_STACK, &r);
 }
 
-/* one without a line is none */
+/* Sets a filter, unless it is empty. */
 static int
 apply(const struct sock_fprog *filter)
 {
@@ -115,10 +115,11 @@ apply(const struct sock_fprog *filter)
 }
 
 /*
- * What a process may do to itself and not to its forked siblings or their parent, who share its
- * user: signals to threads, limits. Its number is not known where the other filters are made. Nor
- * may a thread have the others go on while they are being stopped, or stop them: what is stopped
- * when its limit has passed counts as stopped from outside, and is measured once more.
+ * Filters calls that a process may make for itself and not for its forked siblings or their parent,
+ * which have the same user: signals to threads, limits. Its number is not known where the other
+ * filters are made. Nor may a thread have the others go on while they are being stopped, or stop
+ * them: what is stopped when its limit has passed counts as stopped from outside, and is measured
+ * once more.
  */
 static int
 apply_own(void)
@@ -183,7 +184,7 @@ cudal1_guard_files(const char *lower, const char *at)
 	{
 		if (mkdir(upper, 0700) != 0 || mkdir(work, 0700) != 0)
 			return -1;
-		/* where the kernel has no overlays for users, code finds its build, and can't write */
+		/* Without overlays for users in the kernel, code finds its build and can't write. */
 		if (mount("files", at, "overlay", flags, options) != 0
 			&& mount(lower, at, NULL, MS_BIND, NULL) != 0)
 			return -1;
@@ -370,7 +371,7 @@ look_at(const WireTensor *table, const Stretch *s)
 
 	if (known && !memchr(there, 0, pages))
 		return;
-	/* what lies between outputs may not be mapped */
+	/* Memory between outputs may not be mapped, so look at each by itself. */
 	for (uint64_t i = 0; i < s->entries; i++)
 	{
 		Stretch		one = {.first = s->first + i,.entries = 1};

@@ -39,7 +39,7 @@ static CuDriver driver;
 static bool loaded;
 static CuDevice device;
 static CuAddress base;
-static CuAddress mapped;	/* what was handed over */
+static CuAddress mapped;	/* memory that the supervisor handed over */
 static uint64_t mapped_bytes;
 static Span *spans;
 static uint64_t used;			/* bytes given out */
@@ -48,7 +48,7 @@ static uint64_t *told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Where the memory given out begins: some large page of the region's first sixteenth. Kernels are
+ * Draws the large page of the region's first sixteenth at which memory is given out. Kernels are
  * up to 1 % faster or slower by where their arrays lie, which would always favour the same side if
  * it did not differ from process to process.
  */

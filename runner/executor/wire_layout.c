@@ -13,7 +13,7 @@ _Static_assert(offsetof(WireMessage, op) == 8 && offsetof(WireMessage, seed) == 
 			   "WireMessage is what MESSAGE says");
 _Static_assert(offsetof(WireTensor, dtype) == 8 && offsetof(WireTensor, shape) == 16
 			   && sizeof(WireTensor) == 16 + 16 * WIRE_MAX_DIMS, "WireTensor is what TENSOR says");
-/* both sides of a boundary of trust read these as they are */
+/* Supervisor and executor read the structures as they are. */
 _Static_assert(sizeof(WireControl) % 8 == 0 && offsetof(WireControl, table) % 8 == 0
 			   && offsetof(WireControl, gate) % 4 == 0, "WireControl is aligned");
 

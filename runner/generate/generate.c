@@ -85,7 +85,7 @@ take_answer(Attempt attempt, const char *line, bool paid)
 		return;
 	snprintf(name, sizeof(name), "%lld-%lld.json", attempt.request_id, attempt.number);
 	snprintf(spare, sizeof(spare), "spare %d", spares > 0 ? --spares : 0);
-	/* not O_TRUNC, after which ext4 writes to the disk when the file is closed */
+	/* O_TRUNC would have ext4 write to the disk when the file is closed. */
 	fd = openat(spool, spare, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, line, length) < length || ftruncate(fd, length) < 0
 		|| renameat(spool, spare, spool, name) < 0)
@@ -255,7 +255,7 @@ main(int argc, char **argv)
 		usage(stderr);
 	if (status >= 0 || optind < argc)
 		return status >= 0 ? status : 2;
-	/* other processes of this user may not look into the memory that holds the keys */
+	/* Keep other processes of this user from the memory that holds the keys. */
 	(void) prctl(PR_SET_DUMPABLE, 0);
 	signal(SIGPIPE, SIG_IGN);
 	umask(077);

@@ -16,7 +16,7 @@ typedef struct Answer
 	size_t		max_text;		/* bytes */
 	size_t		max_body;
 
-	/* what was read */
+	/* results */
 	Cudal1Buffer text;			/* UTF-8 without NUL */
 	char		finish_reason[64];
 	json_int_t	prompt_tokens;	/* -1: not told */
@@ -27,7 +27,7 @@ typedef struct Answer
 	const char *outcome;
 	char		detail[512];
 
-	/* where reading stands */
+	/* state of the reader */
 	size_t		body_bytes;
 	Cudal1Buffer line;			/* the line that has not ended yet */
 	Cudal1Buffer event;			/* the data of the event that has not ended yet */
@@ -46,7 +46,7 @@ extern bool answer_complete(const Answer *answer);
 /* takes the end of the body: outcome is answered unless something is wrong or missing */
 extern void answer_end(Answer *answer);
 
-/* one try of a request */
+/* A try of a request. */
 typedef struct Attempt
 {
 	json_int_t	request_id;

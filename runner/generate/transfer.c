@@ -18,7 +18,7 @@
 #include "common/text.h"
 #include "generate/generate.h"
 
-/* what may come after all of an answer: usage, [DONE] */
+/* after a whole answer usage and [DONE] may come */
 #define LINGER_SECONDS 5
 /* shorter than servers keep an idle connection, so none is closed as a request is sent on it */
 #define IDLE_SECONDS 2L
@@ -34,8 +34,8 @@ typedef struct Transfer
 	char	   *key;
 	double		stall_seconds;
 	double		started;
-	double		heard;			/* when something last arrived */
-	double		completed;		/* when all of the answer was there; 0: it is not */
+	double		heard;			/* time of the last byte */
+	double		completed;		/* time of the whole answer; 0: it is not there */
 	bool		cancelled;
 	char		error[CURL_ERROR_SIZE];
 	Answer		answer;			/* after an error status, text is the beginning of the body */
@@ -46,7 +46,7 @@ void		(*transfer_on_line) (Attempt attempt, const char *line, bool paid);
 
 static CURLM *multi;
 static int	sockets;			/* epoll's descriptor of all connections */
-static double timer;			/* when libcurl wants to be called */
+static double timer;			/* time of libcurl's next call */
 static double look_at;
 static Transfer *transfers = NULL;
 

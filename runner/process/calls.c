@@ -69,7 +69,7 @@
 	PR_GET_THP_DISABLE, PR_GET_SPECULATION_CTRL, OPTION_SET_VMA, OPTION_GET_AUXV
 
 static const CallLine lines[] = {
-	/* what every process needs */
+	/* Calls that every process needs. */
 	{"LCTGBD", CALL_ALLOWED,
 		"read readv write writev close close_range dup dup2 dup3 lseek fstat",
 	"descriptors that it has; a limit bounds what it prints"},
@@ -78,7 +78,7 @@ static const CallLine lines[] = {
 	"memory of its own, counted by limits"},
 	{"LCGBD", CALL_ALLOWED,
 		"mremap",
-	"likewise; poison.c takes the pages at an address for those that it has overwritten there"},
+	"memory of its own; PyTorch may not move pages, because noise is written where results lay"},
 	{"LCTGBD", CALL_ALLOWED,
 		"futex futex_waitv set_robust_list rseq set_tid_address exit exit_group restart_syscall"
 		" sched_yield getcpu",

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* what there is a filter for: letters in the table */
+/* Filters, each a letter in the table. */
 #define CALLS_LOAD_C	'L'		/* C on a CPU, while its code is loaded */
 #define CALLS_RUN_C		'C'		/* from then on */
 #define CALLS_TORCH		'T'		/* PyTorch on a CPU, from before its code is loaded */
 #define CALLS_GPU		'G'		/* CUDA C++ and PyTorch on a GPU, likewise */
 #define CALLS_BUILD		'B'		/* all that bubblewrap starts: compilers, interpreters, executors */
-#define CALLS_BUILD_GPU	'D'		/* likewise, where there are the nodes of a GPU */
+#define CALLS_BUILD_GPU	'D'		/* the same, with the nodes of a GPU */
 #define CALLS_MOUNT		'M'		/* beside these: parents that mount folders for executors */
 
 typedef enum CallAction
@@ -27,7 +27,7 @@ typedef enum CallAction
 	CALL_KILLED,				/* SIGSYS ends the process */
 } CallAction;
 
-/* what the mask leaves of an argument is one of the values */
+/* A condition: the masked argument is one of the values. */
 typedef struct CallCondition
 {
 	unsigned int argument;
@@ -46,7 +46,7 @@ typedef struct CallLine
 	CallCondition when[2];
 } CallLine;
 
-/* one call of a line */
+/* A call of a line. */
 typedef struct CallEntry
 {
 	const CallLine *line;

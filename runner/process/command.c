@@ -29,7 +29,7 @@
 #define HELD_SECONDS	0.1		/* after a limit has passed, that the supervisor sees it late */
 
 /*
- * What the kernel accounts to an executor, and how long the supervisor itself had to wait for a
+ * Reads what the kernel accounts to an executor, and how long the supervisor had to wait for a
  * core. The executor's delay is its first thread's, and also grows while other threads of it have
  * the core. Threads gain nothing by that, because reading_seconds() never goes below the CPU time
  * of all of them.
@@ -137,7 +137,7 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
 	if (executor->frozen)
 		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
-	/* what can't be stopped has not ended */
+	/* A process that can't be stopped has not ended its command. */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;
 	if (freeze == EXECUTOR_ENDED)
@@ -303,7 +303,7 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 	if (result != EXECUTOR_OK)
 		return result;
 	result = ask(executor, op, count, flags, seed, timeout);
-	/* it was stopped while others were waited for */
+	/* The executor was stopped while others were waited for. */
 	if (result == EXECUTOR_ENDED)
 		executor_find_end(executor);
 	return result;

@@ -64,7 +64,7 @@ attach(Executor *executor, double seconds)
 	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 
-/* what every executor has: a log, control memory and a socket, whose other end is `theirs` */
+/* Makes a log, control memory and a socket, whose other end is `theirs`, for an executor. */
 static bool
 begin(Executor *executor, int *theirs)
 {

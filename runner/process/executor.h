@@ -33,17 +33,17 @@ typedef struct Executor
 	clockid_t	cpu_clock;		/* CPU time of all its threads */
 	bool		one_core;		/* pinned to a single core: time spent waiting for it can be told */
 	int			sock;
-	int			log_fd;			/* what it printed */
+	int			log_fd;			/* file of what the code printed */
 	int			control_fd;
 	WireControl *control;
 	bool		frozen;
 	bool		hostile;		/* of the candidate's side */
-	int			side;			/* whose memory it maps on a GPU */
+	int			side;			/* side whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
-	bool		met;			/* has made a run */
+	bool		met;			/* the process has made a run */
 	double		limit;			/* seconds that its last command might take */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
-	double		begun;			/* when it was asked */
+	double		begun;			/* time of the last command */
 	/* of executor_begin(): seconds until the answer, and what came of it */
 	double		took;
 	ExecutorResult result;
@@ -71,7 +71,7 @@ executor_pool_refused(const Executor *executor)
 	return executor->control ? executor->control->pool_refused : 0;
 }
 
-/* nothing started yet; executor_end does nothing */
+/* Sets a handle without a process; executor_end() does nothing then. */
 extern void executor_init(Executor *executor);
 
 /* the executor gets descriptors 3.. as wire.h says */
@@ -80,7 +80,7 @@ extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const
 extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,
 									double seconds);
 extern void executor_end(Executor *executor);
-/* the same without waiting until it is gone; executor_end() follows */
+/* Kills without waiting for the end; executor_end() follows. */
 extern void executor_kill(Executor *executor);
 /* of a killed one: what it had of a GPU's memory, which is free when it is gone */
 extern void executor_give_back(Executor *executor);
@@ -135,10 +135,10 @@ extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t
 									   double *elapsed);
 
 /*
- * The same in two steps, so that several processes are at work side by side while no clock runs:
- * executor_begin() leaves it thawed. executor_await() waits for up to EXECUTORS_AWAITED of them,
- * each until it has answered, has ended or has passed its limit. It leaves them frozen, with what
- * came of it in `result` and `took`.
+ * Commands in two steps, so that several processes are at work side by side while no clock runs:
+ * executor_begin() leaves its process thawed. executor_await() waits for up to EXECUTORS_AWAITED of
+ * them, each until it has answered, has ended or has passed its limit. It leaves them frozen, with
+ * what came of it in `result` and `took`.
  */
 #define EXECUTORS_AWAITED	64
 extern ExecutorResult executor_begin(Executor *executor, uint32_t op, uint32_t count,
@@ -165,8 +165,8 @@ extern bool executor_await_gate(const Executor *executor, uint32_t run);
 extern ExecutorResult executor_end_window(Executor *executor, bool all);
 
 /*
- * what the kernel has accounted to the executor and the supervisor, where `whole`, else zeros; the
- * wall time of the reading stays
+ * Reads what the kernel has accounted to the executor and the supervisor. Unless `whole`, all but
+ * the wall time of the reading is 0.
  */
 extern void executor_read_usage(const Executor *executor, Reading *reading, bool whole);
 

@@ -14,7 +14,7 @@
 /* a signal handler sets it, and every wait for an executor ends */
 extern volatile sig_atomic_t executor_cancelled;
 
-/* what becomes of a message to an executor; what else is known stands in Executor (executor.h) */
+/* Results of a message to an executor; Executor (executor.h) has further details. */
 typedef enum ExecutorResult
 {
 	EXECUTOR_OK,
@@ -26,7 +26,7 @@ typedef enum ExecutorResult
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
 	/* a process that should be stopped, this one or another, ran; `intruder` says of which side */
 	EXECUTOR_AWAKE,
-	EXECUTOR_BROKEN,			/* this host failed, not the code */
+	EXECUTOR_BROKEN,			/* the host failed, not the code */
 } ExecutorResult;
 
 #define MESSAGE_HANDED	8		/* descriptors that go along with a message, at most */

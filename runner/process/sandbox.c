@@ -143,8 +143,8 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	{
 		PUSH(arguments, "--proc", "/proc");
 		/*
-		 * where a process could make itself the last that the kernel ends for its memory; exec-cuda
-		 * closes that to itself
+		 * By a writable /proc a process could make itself the last that the kernel ends for its
+		 * memory; exec-cuda closes that to itself.
 		 */
 		if (sandbox->ndevices == 0)
 			PUSH(arguments, "--remount-ro", "/proc");
@@ -249,7 +249,7 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 	}
 	else
 	{
-		/* its own process inside can be looked into, and none of ours is to be found there */
+		/* Code can look into bubblewrap's process, so that gets no variable of ours. */
 		environ = plain_environment;
 		execvp(BWRAP, (char *const *) arguments->v);
 	}

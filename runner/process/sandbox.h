@@ -25,7 +25,7 @@ typedef struct SandboxBind
 {
 	const char *path;
 	bool		writable;
-	/* where the code finds it, unless it is unsandboxed; NULL: at the same place */
+	/* path for the code, unless it is unsandboxed; NULL: the same path */
 	const char *inside;
 } SandboxBind;
 

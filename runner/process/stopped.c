@@ -39,7 +39,7 @@ typedef struct Stopped
 	pid_t		pid;
 	bool		hostile;
 	bool		should;			/* be stopped now */
-	int			times;			/* that it was found running, in this many looks */
+	int			times;			/* looks that found it running */
 	int			looks;
 } Stopped;
 
@@ -65,9 +65,9 @@ stopped_look(int stat_fd)
 
 typedef struct Threads
 {
-	bool		moving;			/* one is not stopped, nor at its end */
-	bool		awake;			/* one of those is not on its way out, either */
-	bool		stopped;		/* one is */
+	bool		moving;			/* a thread is neither stopped nor at its end */
+	bool		awake;			/* such a thread is not on its way out, either */
+	bool		stopped;		/* a thread is stopped */
 } Threads;
 
 /* the state file of the process's next thread; -1: there is no `more`, or it is gone */
@@ -197,7 +197,7 @@ stays_awake(const Stopped *s)
 	return !has_ended(s);
 }
 
-/* its first thread may have gone long before the others */
+/* Whether the process ends; the first thread may have gone long before the others. */
 static bool
 is_ending(const Stopped *s)
 {

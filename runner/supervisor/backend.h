@@ -19,7 +19,7 @@ typedef struct Compiler
 	const char *probe;			/* the name of a second file with `probe_text`; NULL: none */
 	const char *probe_text;
 	const char *toolkit;		/* a folder that it needs to see; NULL: none */
-	char		arch[32];		/* what its results are kept under, beside the code; "": not kept */
+	char		arch[32];		/* part of the key of kept builds; "": not kept */
 	char		flags[64];		/* as evidence names them */
 	bool		reads_proc;
 } Compiler;
@@ -34,7 +34,7 @@ typedef struct Backend
 	bool		(*compiler) (Measure *m, Compiler *compiler);
 	/* a command whose first line is that compiler's version */
 	void		(*compiler_version) (Measure *m, char *command, size_t size);
-	/* what evidence says of the device */
+	/* Writes the device into the evidence. */
 	void		(*describe) (Measure *m);
 	/* before the device is taken, and once it is; NULL: nothing */
 	bool		(*start_driver) (Measure *m);
@@ -47,7 +47,7 @@ typedef struct Backend
 	/* a process that runs the code of one side in the memory of `side`, its code not loaded yet */
 	ExecutorResult (*start) (Measure *m, Executor *executor, Side code, Side side, int seat,
 							 const Arena *arena);
-	/* where processes load side by side: the input of the first run of one; else NULL */
+	/* Brings the input of a first run, where processes load side by side; else NULL. */
 	bool		(*first_input) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 
 	/* for a single run, without a clock: inputs to where they are found, noise to its outputs */
@@ -95,7 +95,7 @@ typedef struct Backend
 	/* the medians of an output's elements over `n` of a run's outputs, see tensor_medians() */
 	bool		(*medians) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
 							void *medians);
-	/* where the supervisor has a slot's input, of which only others of these functions know more */
+	/* The supervisor's handle of a slot's input, for the other functions here alone. */
 	void	   *(*input) (Measure *m, const Arena *arena, uint32_t slot, int input);
 	/* to a slot all inputs of another one, or one of them that is a tensor, changed */
 	bool		(*copy) (Measure *m, const Arena *arena, uint32_t from, uint32_t to);

@@ -27,7 +27,7 @@ end_launch(Measure *m, const Start *start)
 	return measure_end_launch(m, start->executor);
 }
 
-/* the same with each of them; `spending`: what it is that is waited for then, or SPENDINGS */
+/* Calls act() for each process, then waits for all and books the time under `spending`. */
 static bool
 each(Measure *m, const Beside *beside, bool (*act) (Measure *, const Start *), Spending spending)
 {

@@ -30,7 +30,7 @@ typedef struct Beside
 	bool		(*enter) (void *context, int i, Start *start);
 	/* the i-th has failed: whether the others go on; NULL: they don't */
 	bool		(*goes_on) (void *context, int i);
-	/* what is done now is done for all of them; NULL: of the heat */
+	/* makes all of them current; NULL: all candidates of the job */
 	void		(*enter_all) (void *context);
 	void	   *context;
 } Beside;

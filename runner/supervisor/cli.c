@@ -386,7 +386,7 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 }
 
 /*
- * What stands in the way of a profile of a code, as a text in `said`, or false. The code is run
+ * Profiles a code. True: no profile could be made, and `said` has the reason. The code is run
  * once more under the profiler, which writes `output`; without one, only the profiler is tried.
  */
 static bool

@@ -37,7 +37,7 @@ typedef struct Cli
 	int			status;			/* of all candidates so far */
 } Cli;
 
-/* these three print what is wrong, and exit with CLI_USAGE; the job is the caller's to free */
+/* Three calls that print what is wrong and exit with CLI_USAGE; the caller frees the job. */
 extern void cli_read_task(Cli *cli, const char *path);
 extern void cli_try_profiler(const Cli *cli, const Options *options);
 extern char *cli_job(const Cli *cli, char **files, int n);
@@ -52,8 +52,8 @@ extern void cli_show(const Measure *m, int number, json_t *result);
 extern json_t *cli_signature(const char *source, char *error, size_t size);
 
 /*
- * one line without control characters, also those of C1 and those that change the direction of
- * writing
+ * Makes a text one line without control characters, also those of C1 and those that change the
+ * direction of writing.
  */
 extern void cli_plain(char *out, size_t size, const char *in);
 

@@ -7,14 +7,14 @@
 
 #include "supervisor/types.h"
 
-/* its members are the job's candidates of these numbers; false: no memory */
+/* Makes members of the job's candidates with these numbers; false: no memory. */
 extern bool heat_init(Measure *m, const int *numbers, int n);
 extern void heat_free(Measure *m);
 
 /* from now on this is the candidate that is worked for; its seconds count from here */
 extern void heat_enter(Measure *m, Member *member);
 
-/* the same for all candidates that have no outcome yet */
+/* Makes all candidates current that have no outcome yet. */
 extern void heat_enter_all(Measure *m);
 
 /*
@@ -29,7 +29,7 @@ extern bool heat_next(Measure *m, int *i);
  */
 extern void heat_share(Measure *m);
 
-/* the same, to these alone */
+/* Shares the seconds out among these members alone. */
 extern void heat_share_among(Measure *m, Member *const *members, int n);
 
 /* bytes of the host's memory that processes which live together may hold */

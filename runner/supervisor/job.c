@@ -29,7 +29,7 @@ wrong(char *error, size_t size, const char *format,...)
 	return false;
 }
 
-/* which of `n` words a member is; -1 where it is none of them, or absent */
+/* Index of a member's text among `n` words; -1: it is none of them, or absent. */
 static int
 word_of(const json_t *object, const char *name, const char *const *words, int n)
 {
@@ -283,7 +283,7 @@ add_candidate(Job *job, const json_t *candidate, char *error, size_t size)
 	return true;
 }
 
-/* one as "candidate", or several as "candidates" */
+/* Reads one candidate as "candidate", or several as "candidates". */
 static bool
 parse_candidates(Job *job, char *error, size_t size)
 {

@@ -78,7 +78,7 @@ usage(FILE *to)
 		  "1 if not, 2 for wrong usage.\n", to);
 }
 
-/* what a sandbox binds is named from the root */
+/* Names a path from the root, as a sandbox needs it. */
 static const char *
 absolute(const char *path)
 {
@@ -152,9 +152,9 @@ sweep(const char *scratch)
 }
 
 /*
- * What is still a child when all executors have ended: a sandbox whose outer process was killed in
- * the moment before the inner one had asked to die with it comes to us as an orphan, and would wait
- * for ever.
+ * Ends what is still a child when all executors have ended: a sandbox whose outer process was
+ * killed in the moment before the inner one had asked to die with it comes to us as an orphan, and
+ * would wait for ever.
  */
 static void
 end_orphans(void)

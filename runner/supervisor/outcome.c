@@ -262,7 +262,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		case EXECUTOR_OK:
 			break;
 		case EXECUTOR_FAILED:
-			/* it had enough alone, and what others hold would have failed it then */
+			/* The reference had enough memory alone, so what others hold has failed it. */
 			if (m->backend->apart && side == SIDE_REFERENCE && m->candidates > 0
 				&& strstr(executor->text, "out of memory"))
 			{

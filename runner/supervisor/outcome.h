@@ -25,14 +25,14 @@ extern void measure_cause(Measure *m, Side side, const char *cause);
  */
 extern bool measure_dissolve(Measure *m, const char *why);
 
-/* which defence found it, into the evidence */
+/* Names the defence that found a cheat in the evidence. */
 static inline void
 measure_detector(Measure *m, const char *detector)
 {
 	json_object_set_new(m->result->evidence, "detector", json_string(detector));
 }
 
-/* what goes wrong with a reference is no candidate's fault */
+/* The outcome for a failure of this side: a reference's is no candidate's fault. */
 static inline Outcome
 outcome_of(Side side, Outcome candidates)
 {
@@ -69,7 +69,7 @@ extern bool measure_progress_due(const Measure *m);
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 							 double lower, double upper, double left, bool force);
 
-/* likewise, before there are pairs */
+/* Reports progress before there are pairs. */
 static inline void
 measure_phase(Measure *m, const char *phase, bool force)
 {

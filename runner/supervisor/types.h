@@ -47,19 +47,19 @@ typedef struct Build
 	int			go;				/* the build begins when a byte comes from here */
 	int			log;
 	double		until;			/* of clock_now(), when it has to have ended; 0: it has not begun */
-	bool		beside;			/* others build meanwhile */
+	bool		beside;			/* made beside other builds */
 } Build;
 
-/* what it has compiled */
+/* Things that code has compiled itself. */
 typedef struct Built
 {
 	Build		build;
-	/* empty if neither side does; the reference's if only that one does */
+	/* empty if neither side compiles; the reference's if only that does */
 	char		folder[PATH_MAX + 32];
-	char		place[PATH_MAX + 32];	/* where executors find the folder */
-	char	   *key;			/* until it is kept for the next measurement */
-	bool		in_part;		/* it ended early, for a reason that an executor will judge */
-	bool		alone;			/* nothing is to be built beside it, because it is timed */
+	char		place[PATH_MAX + 32];	/* the folder's path for executors */
+	char	   *key;			/* key of the cache; NULL once the build is kept */
+	bool		in_part;		/* ended early, for a reason that an executor will judge */
+	bool		alone;			/* built by itself, because it times what it compiles */
 } Built;
 
 /* the code of one side, and how it is started */
@@ -68,11 +68,11 @@ typedef struct Code
 	const char *source;
 	char		library[PATH_MAX + 32];	/* c: the shared object */
 	unsigned	kinds;			/* pytorch: of things that it compiles of itself, as bits */
-	Built		built;			/* and what it compiled */
+	Built		built;
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
-	double		first_seconds;	/* and on the first blocks of its processes */
-	/* the most that each took a process beside which no other was at work */
+	double		first_seconds;	/* spent on the first runs of its processes */
+	/* the most of each for a process beside which no other was at work */
 	double		load_alone;
 	double		first_alone;
 	size_t		added;			/* bytes of memory that it had in its checks */
@@ -93,21 +93,21 @@ typedef struct Options
 	struct Cli *cli;			/* takes the result; NULL: it is printed as a line of JSON */
 } Options;
 
-/* what a trial changes that looks for the cause of a failure, see diagnose.c */
+/* Changes of a trial that looks for the cause of a failure (diagnose.c). */
 typedef enum TrialChange
 {
 	TRIAL_WAITED = 1,			/* the device is waited for within a run and after it */
 	TRIAL_ZEROED = 2,			/* C, CUDA: outputs start as zeros */
 } TrialChange;
 
-/* what a device's time is spent on */
+/* Purposes that a device's time is spent on. */
 typedef enum Spending
 {
 	SPENT_BUILD,				/* with the device, or while it is held */
 	SPENT_START,				/* processes */
 	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
 	SPENT_LOAD,					/* GPU contexts, code, models */
-	/* the first block of an executor, which loads libraries and kernels */
+	/* the first run of an executor, which loads libraries and kernels */
 	SPENT_FIRST,
 	SPENT_INPUTS,				/* making them */
 	SPENT_STAGE,
@@ -141,10 +141,7 @@ typedef struct Result
 	double		wrong_error;	/* the largest of the output that was wrong, in tolerances */
 	double		build_seconds;
 	double		device_seconds;
-	/*
-	 * of these, starts, loads and ends of executors, and what their first blocks take longer
-	 * than their runs
-	 */
+	/* part of device_seconds: starts, loads, first runs and ends of executors */
 	double		startup_seconds;
 	double		clock_seconds;
 	double		wall_seconds;
@@ -162,15 +159,15 @@ typedef struct Member
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
-	/* it is to be measured in another heat, with those of the same number, or by itself; 0: here */
+	/* measured in another heat, with members of the same number, or by itself; 0: here */
 	int			apart;
-	bool		waits;			/* what is done for all now is not done for it */
-	bool		by_itself;		/* its pairs share their reference with no other member */
+	bool		waits;			/* skipped by the step that all share now */
+	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
-	bool		alike;			/* likewise: all that it drew are the reference's */
+	bool		alike;			/* pytorch: all weights that it drew are the reference's */
 	double		checked_seconds;	/* spent on comparing its outputs */
-	double		before_checks;	/* of result.device_seconds: those before its checks */
+	double		before_checks;	/* part of result.device_seconds before its checks */
 } Member;
 
 #define DEVICE_LOCKS	2
@@ -183,29 +180,28 @@ typedef struct Measure
 	const Options *options;
 	Member	   *members;
 	int			nmembers;
-	Member		all;			/* what is spent for all of them, and said of all */
+	Member		all;			/* holds what is spent for all, and said of all */
 	/* the member that is current, see heat.c, and parts of it */
 	Member	   *member;
 	Result	   *result;
 	double	   *time;
 	Code	   *code[2];		/* the reference's and the current member's */
-	double		entered;		/* when it became current */
-	/* several share a reference now, see set.c; something unusual has ended that */
-	int			shares;			/* how many do; 0: none */
-	bool		dissolved;
+	double		entered;		/* time at which the member became current */
+	int			shares;			/* members that share a pair's reference now; 0: none */
+	bool		dissolved;		/* something unusual has ended the sharing */
 	char		dissolved_by[256];
 	int			sets_dissolved;
-	int			pools_short;	/* of these, for want of room in the reference's pool */
+	int			pools_short;	/* part of sets_dissolved: for want of room in the pool */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	Code		reference;
 	json_t	   *environment;
 	double		started;
 	char		scratch[PATH_MAX];
 	char		builds[PATH_MAX + 16];	/* pytorch: the folders of what a heat compiles of itself */
-	unsigned	kinds;			/* and of which kinds that is, see build_torch.h */
+	unsigned	kinds;			/* kinds of things in `builds`, see build_torch.h */
 	int			scratch_lock;
 	int			device_lock[DEVICE_LOCKS];	/* -1: none */
-	char		held_by[96];	/* what holds the device that is waited for; empty: not known */
+	char		held_by[96];	/* holder of the device that is waited for; empty: not known */
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
@@ -242,20 +238,20 @@ typedef struct Measure
 	bool		sound;			/* the reference passed its checks */
 	/* pytorch: the reference is a function only where its state is restored before each run */
 	bool		restores;
-	char		state[300];		/* the names of what its runs change */
+	char		state[300];		/* names of the attributes that its runs change */
 	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
-	unsigned char *noise;		/* for poisoning */
+	unsigned char *noise;		/* for outputs before their runs */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
 	bool		spare_core;		/* the supervisor has a core to spin on */
 
 	/* estimates, in seconds a run */
 	double		generate_time;
-	double		start_time;		/* of a reference's process: its start, its first block, its end */
+	double		start_time;		/* start, first run and end of a reference's process */
 	double		check_time;		/* seconds that comparing the outputs of a run takes */
-	double		bring_seconds;	/* that bringing an input takes */
+	double		bring_seconds;	/* to bring an input */
 	int			compared_runs;	/* of a window */
 	/* seconds, for loads and first runs of candidates that are checked side by side; 0: none are */
 	double		patience;
@@ -267,7 +263,7 @@ typedef struct Measure
 
 #define NOISE_BYTES ((size_t) 1 << 20)
 
-/* what an output takes among those of a run, aligned for every element type */
+/* Bytes of an output among those of a run, aligned for every element type. */
 static inline size_t
 measure_gathered(const Tensor *tensor)
 {

@@ -9,7 +9,7 @@
 
 #include "supervisor/backend/parts.h"
 
-/* what is called, with which arguments */
+/* Writes the function to call and its arguments. */
 static int
 write_call(Measure *m, uint32_t slots)
 {

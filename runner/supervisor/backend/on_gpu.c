@@ -8,7 +8,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
 
-#define LEAST_TIMES		4		/* what the reference took, that each pool has at least */
+#define LEAST_TIMES		4		/* times what the reference took, the least of a pool */
 #define LEAST_POOL		((size_t) 2 << 30)
 
 bool

@@ -17,7 +17,7 @@ torch_hand_arena(Measure *m, Arena *arena)
 	WireOp		op = m->generating ? WIRE_ARENA : WIRE_DESCRIBE;
 	double		start = clock_now();
 
-	/* it runs the task's own code, so one will do for a measurement; a new arena is handed to it */
+	/* One generator runs the task's code for a whole measurement; it gets each new arena. */
 	if (m->generating)
 		m->generator.handed = arena->master_fd;
 	else

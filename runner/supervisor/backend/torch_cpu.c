@@ -74,7 +74,7 @@ static bool
 torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
 			   uint64_t *value)
 {
-	/* what can't be read holds no result */
+	/* Memory that can't be read holds no result. */
 	executor_read_places(executor, address, n, size, value);
 	return true;
 }

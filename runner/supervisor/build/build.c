@@ -42,13 +42,13 @@ build_log(int fd, const char *folder, char *text, size_t size)
 	text_clean(text, size, raw, strlen(raw));
 }
 
-/* one run of a compiler, in a sandbox with a folder of its own */
+/* A run of a compiler, in a sandbox with a folder of its own. */
 typedef struct Compilation
 {
 	bool		begun;
 	Side		side;
 	char		folder[PATH_MAX + 16];
-	char	   *key;			/* what the result is kept under; NULL: it is not kept */
+	char	   *key;			/* key of the kept result; NULL: it is not kept */
 	bool		found;
 	int			log;
 	pid_t		pid;
@@ -120,7 +120,7 @@ build_note_kept(Measure *m, Side side)
 	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 }
 
-/* where no sandbox starts, that is what failed, whoever else seems to have */
+/* Concludes that no sandbox starts, if so, whatever else seems to have failed. */
 bool
 build_without_sandbox(Measure *m)
 {

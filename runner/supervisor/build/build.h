@@ -39,11 +39,11 @@ extern bool build_enter(Measure *m, int which);
  * False after conclude()
  */
 extern bool build_zygotes(Measure *m);
-/* what can be compiled on the device alone, once it is held */
+/* Builds the code that compiles itself, once the device is held. */
 extern bool build_on_device(Measure *m);
 extern void build_end(Measure *m);
 
-/* what a compiler wrote to a file, without the names of a folder of ours */
+/* Reads a compiler's words from a file, without the names of our folder. */
 extern void build_log(int fd, const char *folder, char *text, size_t size);
 
 /*

@@ -63,7 +63,7 @@ build_cache_folder(const Measure *m, const char *name, char *path, size_t size)
 	return path[0] != '\0';
 }
 
-/* where a key's entry lies: two FNV-1a hashes, since the key itself is compared as well */
+/* Path of a key's entry: two FNV-1a hashes will do, because the key itself is compared, too. */
 static void
 entry_path(const char *root, const char *key, char *path, size_t size)
 {

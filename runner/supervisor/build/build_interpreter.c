@@ -34,7 +34,7 @@ const BuiltPlace built_kinds[BUILT_KINDS] = {
 static void
 add_place(Interpreter *i, const char *path)
 {
-	/* what lies in /usr is there anyway */
+	/* Files in /usr are there anyway. */
 	if (strcmp(path, "/usr") == 0 || strncmp(path, "/usr/", 5) == 0
 		|| i->places == INTERPRETER_PLACES)
 		return;
@@ -44,7 +44,7 @@ add_place(Interpreter *i, const char *path)
 	snprintf(i->place[i->places++], PATH_MAX, "%s", path);
 }
 
-/* where it lies, and the name that it is called by, if links of folders lead there */
+/* Notes the place of a folder, and the name by which links of folders lead there. */
 static void
 note_place(Interpreter *i, const char *path)
 {
@@ -99,7 +99,7 @@ note_interpreter(Interpreter *i, const char *path, bool is_link)
 		note_place(i, strcmp(name, "bin") == 0 ? folder : path);
 }
 
-/* what an environment was made from, by its file pyvenv.cfg */
+/* Notes what an environment was made from, by its file pyvenv.cfg. */
 static void
 note_home(Interpreter *i, const char *python)
 {
@@ -124,8 +124,8 @@ note_home(Interpreter *i, const char *python)
 }
 
 /*
- * What an interpreter outside /usr brings along: its environment, and so on along symbolic links to
- * what it was made from. Of a link that belongs to no environment it is the folder alone.
+ * Notes what an interpreter outside /usr brings along: its environment, and so on along symbolic
+ * links to what it was made from. Of a link that belongs to no environment it is the folder alone.
  */
 static void
 find_places(Interpreter *i, const char *python)
@@ -289,7 +289,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	for (int n = 0; n < i->places; n++)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->place[n], false};
 	/*
-	 * What code writes to /tmp it finds there later. But an interpreter or the runner may lie
+	 * Code finds later what it writes to /tmp. But an interpreter or the runner may lie
 	 * there, and is found at its name.
 	 */
 	sandbox->tmp_link = BUILD_INSIDE "/tmp";
@@ -316,7 +316,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 					 built_kinds[kind].folder);
 			interpreter_set(i, built_kinds[kind].variable, i->built[kind]);
 		}
-		/* what autotuning chose is kept with what it compiled */
+		/* Triton keeps the choices of autotuning with what it compiled. */
 		interpreter_set(i, "TRITON_CACHE_AUTOTUNING", "1");
 		interpreter_set(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
 		if (m->gpu && m->gpu->toolkit[0])

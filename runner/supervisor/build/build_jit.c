@@ -28,7 +28,7 @@
 /* statuses of exec_torch.py */
 #define BUILD_RAISED 1			/* the code raised an error */
 #define BUILD_FAILED 3			/* a compiler refused the code */
-#define BUILD_SHORT 5			/* it ran to its end, but the GPU has once refused it memory */
+#define BUILD_SHORT 5			/* the build ended well, but the GPU has once refused it memory */
 
 #define READY_TIMES 2			/* interpreters that are ready, for each that builds at once */
 
@@ -182,7 +182,7 @@ judge_build(Measure *m, Side side, int status)
 	return true;
 }
 
-/* one that did not come to its end; false: it is made again by itself */
+/* Judges a build that did not come to its end; false: it is made again by itself. */
 static bool
 judge_slow_build(Measure *m, Side side, const Build *build)
 {
@@ -219,7 +219,7 @@ await_build(Measure *m, int which)
 	bool		here;
 	int			status;
 
-	/* its sandbox did not start, as was concluded */
+	/* The sandbox did not start, as was concluded. */
 	if (build->pid <= 0)
 		return false;
 	/* of several at once each pays for the seconds in which it is waited for */
@@ -347,7 +347,7 @@ build_on_device(Measure *m)
 
 		if (!build_enter(m, order[at]) || !m->code[side_of(order[at])]->built.key)
 		{
-			/* one that was started before its candidate had a verdict */
+			/* This build was started before its candidate had a verdict. */
 			end_build(&m->code[side_of(order[at])]->built.build);
 			continue;
 		}

@@ -99,7 +99,7 @@ prepare_builds(Measure *m)
 	if (mkdir(m->builds, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	heat_enter_all(m);
-	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
+	/* Prepare both sides' interpreters alike: either has a folder if the other has one. */
 	if (!prepare_built(m, SIDE_REFERENCE))
 		return false;
 	for (int i = 0; heat_next(m, &i); i++)

@@ -11,12 +11,12 @@
 #include "process/sandbox.h"
 #include "supervisor/build/build.h"
 
-#define BUILDS_INSIDE "/compiled"	/* where parents find the folders of what a heat has compiled */
-#define BUILD_INSIDE "/build"	/* where code finds its own, in its build and in executors */
+#define BUILDS_INSIDE "/compiled"	/* parents find all folders of builds there */
+#define BUILD_INSIDE "/build"	/* code finds its own, in builds and executors */
 
 /*
- * What code compiles of itself: the variable that names its folder, and that folder's place in the
- * side's.
+ * A kind of things that code compiles itself: the variable that names its folder, and that folder's
+ * place in the side's.
  */
 typedef enum BuiltKind
 {
@@ -37,14 +37,14 @@ extern const BuiltPlace built_kinds[BUILT_KINDS];
 
 #define INTERPRETER_PLACES	8
 
-/* what every interpreter is started with */
+/* Environment and folders of an interpreter. */
 typedef struct Interpreter
 {
 	char		script[PATH_MAX];
 	char		cores[16];
 	char		data[32];
 	char		threads[16];
-	/* what it brings along, from outside /usr */
+	/* folders outside /usr that it brings along */
 	char		place[INTERPRETER_PLACES][PATH_MAX];
 	int			places;
 	char		path[2 * PATH_MAX];
@@ -61,7 +61,7 @@ extern void interpreter_set(Interpreter *i, const char *name, const char *value)
 /* `all`: every folder of the heat, for executors; else that of a side, for its build */
 extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox);
 
-/* what code compiles when it runs, a bit for each kind: Code.kinds */
+/* Kinds of things that code compiles when it runs, a bit for each (Code.kinds). */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
 /* whether code may choose by their times among things that it compiles */
 extern bool compiled_is_timed(const char *code);

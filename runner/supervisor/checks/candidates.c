@@ -24,7 +24,7 @@
 /* seconds, and times what the reference takes: longer loads and first runs are made alone */
 #define PATIENCE		3.0
 #define PATIENCE_TIMES	4.0
-/* what the reference takes outside of its pool: none of them takes more on average, or this */
+/* Memory outside of pools: at most so many times the reference's on average, or this. */
 #define GREEDY_TIMES	2
 #define GREEDY_LEAST	((size_t) 1 << 30)
 
@@ -74,7 +74,7 @@ sets_globals(const char *source)
 	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
 }
 
-/* its outputs of the first input */
+/* Takes a candidate's outputs for the first input. */
 static bool
 first_run(Checks *c)
 {
@@ -124,7 +124,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return false;
 	if (m->member->by_name && c->candidate->arrays == 0 && !sets_globals(m->job->reference))
 	{
-		/* its runs would be those that are known to be wrong */
+		/* Runs with weights in order are known to be wrong. */
 		m->member->by_name = false;
 		m->member->alike = true;
 		return true;
@@ -211,7 +211,7 @@ check_candidate(Checks *c)
 	return follow_candidate(c);
 }
 
-/* what a member is before its checks */
+/* The state of a member before its checks. */
 typedef struct Unchecked
 {
 	int			number;			/* in the heat */
@@ -282,7 +282,7 @@ others_go_on(void *context, int i)
 	return !((Beginning *) context)->c->m->dissolved;
 }
 
-/* What was spent on these is theirs, but uses up no budget: one may have kept others waiting. */
+/* Shares out what was spent on these; it uses up no budget, as one may have kept others waiting. */
 static void
 share_beside(Measure *m, const Unchecked *u, int n)
 {
@@ -313,7 +313,7 @@ note_beside(Measure *m, const Unchecked *u, int n, size_t left)
 	return each <= (most > GREEDY_LEAST ? most : GREEDY_LEAST);
 }
 
-/* as it was before its checks */
+/* Brings a member back to its state before the checks. */
 static void
 uncheck(Unchecked *u)
 {

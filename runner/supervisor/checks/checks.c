@@ -35,7 +35,7 @@
 #define FEW_OTHERS		10
 /* of an output's scale: what moves farther is no more than rounding errors */
 #define ROUNDED_ATOL	0.1
-/* what right code may be off by, over what the reference moves by, and the most of that */
+/* tolerance of right code over what the reference moves by, and the most of it */
 #define WIDER_THAN_MOVES 4
 #define WIDEN_MOST		64
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
@@ -257,7 +257,7 @@ launch_both(Checks *c)
 	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference, .context = c});
 }
 
-/* its runs in the second process, which are in another order */
+/* Makes the runs in the second process, in another order. */
 static bool
 run_other(Checks *c, uint32_t n, double limit)
 {
@@ -270,13 +270,13 @@ run_other(Checks *c, uint32_t n, double limit)
 	return checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);
 }
 
-/* what a fresh process gives is expected; whether another gives the same in another order */
+/* Takes a fresh process's outputs as expected; `agree`: another gives the same in another order. */
 static bool
 run_reference(Checks *c, bool *agree)
 {
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
-	/* what a process writes to its state is brought back before its first two runs alone */
+	/* State that a process writes to is brought back before its first two runs alone. */
 	uint32_t	twice = c->n < 2 || m->restores ? c->n : 2;
 	uint32_t	alike = 0;
 	bool		good;
@@ -298,7 +298,7 @@ run_reference(Checks *c, bool *agree)
 	return good && (!*agree || stands_rounding(c, &c->other, limit));
 }
 
-/* which attributes of a reference its runs change, for its verdict */
+/* Names the attributes that a reference's runs change, for its verdict. */
 static bool
 name_state(Measure *m, Executor *executor)
 {
@@ -396,12 +396,12 @@ check_reference(Checks *c)
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
-	/* that is no process's */
+	/* Memory for outputs is no process's. */
 	if (c->beside)
 		c->left -= left - gpu_memory_left(m);
 	if (c->beside && c->n < 2)
 	{
-		/* its first run was on an input that has no output to compare */
+		/* The process's first run was on an input that has no output to compare. */
 		measure_end(m, &c->other);
 		c->beside = false;
 	}

@@ -27,7 +27,7 @@
 #define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
 /* tolerances: outputs that are no farther off lack precision alone */
 #define NEAR			10.0
-/* they also do within so many times what rounding errors move the reference by, up to a limit */
+/* so many times what rounding errors move the reference by count as near, up to a limit */
 #define AS_FAR			4.0
 #define FAR				300.0
 /* tolerances: right runs that come so close, and a wrong one no farther off, lack precision */
@@ -303,7 +303,7 @@ diagnose_member(Diagnosis *d)
 	json_decref(m->result->evidence);
 	*m->result = verdict;
 	m->member->killed = killed;
-	/* what one has left in the slots is overwritten before the next can look there */
+	/* Overwrite what one process has left in the slots before the next can look there. */
 	for (uint32_t i = 0; d->prepared && i < d->n; i++)
 		measure_unstage(m, &d->arena, i);
 	if (!d->prepared)

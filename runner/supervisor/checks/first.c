@@ -118,8 +118,8 @@ checks_gpu_bytes(Measure *m, const Executor *executor, size_t left, size_t proce
 }
 
 /*
- * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
- * latter was left before `processes` began that are alike
+ * Notes what a process takes before it ends, of the host's memory and of a GPU's; `left`: what of
+ * the latter was left before `processes` began that are alike
  */
 bool
 checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left, size_t processes)

@@ -9,7 +9,7 @@
 
 #define CHECK_SLOTS		16
 
-/* one that the reference can answer */
+/* An input that the reference can answer. */
 typedef struct Probe
 {
 	ProbeKind	kind;
@@ -40,7 +40,7 @@ typedef struct Checks
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	Executor	other;			/* the reference's second process */
 	bool		beside;			/* on a GPU: it was loaded beside the first */
-	uint32_t	slot;			/* and has had its first run on this one */
+	uint32_t	slot;			/* slot of its first run */
 	size_t		left;			/* of the GPU's memory, before it began */
 	uint32_t	starts;			/* of the reference, one after the other */
 	double		time;			/* of its runs, for all candidates */
@@ -50,7 +50,7 @@ typedef struct Checks
 } Checks;
 
 /* each of these is false after conclude() */
-/* what a first run of the reference tells of all others */
+/* Learns from a first run of the reference what holds for all others. */
 extern bool checks_learn_outputs(Measure *m, Executor *executor);
 
 /* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
@@ -71,20 +71,20 @@ extern bool checks_compare(Checks *c, uint32_t n, Side side);
 extern bool checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot);
 
 /*
- * what each of `processes` that are alike takes of a GPU's memory, outside of their pools, since
- * `left` was left of it
+ * Memory that each of `processes` that are alike takes of a GPU's memory, outside of their pools,
+ * since `left` was left of it
  */
 extern size_t checks_gpu_bytes(Measure *m, const Executor *executor, size_t left,
 							   size_t processes);
 
-/* what a process has taken of the host's memory, and of the GPU's since `left` was left of it */
+/* Notes memory that a process has taken of the host, and of the GPU since `left` was free. */
 extern bool checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 							   size_t processes);
 
 /* how many of them agree, from the first on */
 extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
 
-/* what the calls of a fresh process give where each finds the state that the last one left */
+/* Outputs of a fresh process's calls, where each finds the state that the last one left. */
 extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
 								  double limit);
 

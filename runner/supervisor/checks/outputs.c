@@ -12,7 +12,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 
-/* what is not written yet is off by far more */
+/* an element that is not written yet is off by far more */
 #define ANSWER_TOLERANCES	8.0
 
 bool

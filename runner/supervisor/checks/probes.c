@@ -31,13 +31,13 @@
 #define OUTLIERS		8
 #define OUTLIER_LEAST	64.0	/* times as large as the element was */
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
-#define LARGEST			0x1p14	/* what half precision holds, and some of its sums */
-#define HALF_LARGEST	0x1p6	/* and products */
+#define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
+#define HALF_LARGEST	0x1p6	/* half precision holds products of these */
 #define SPARSE			0.01	/* of the elements, zeros that mean something */
 #define MOVES			4		/* right code may be off by over what the reference moves by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define SLOW_RUN		0.2		/* seconds */
-#define SLOW_PROBES		2		/* where a run takes SLOW_RUN or longer */
+#define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
 
 static const char *const words[PROBES] = {
 	"inputs whose mean is 0",
@@ -47,7 +47,7 @@ static const char *const words[PROBES] = {
 	"parameters that are moved from the constants they begin with"
 };
 
-/* what an input is like */
+/* Features of an input. */
 typedef struct Like
 {
 	double		mean;			/* of the elements that are not 0 */
@@ -123,7 +123,7 @@ draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 		uint64_t	at = random_below(&m->random, t->elements);
 
 		change->outlier[change->outliers++] = at;
-		/* and the one across the diagonal */
+		/* Change the element across the diagonal, too. */
 		if (side > 1)
 			change->outlier[change->outliers++] = at - at % (side * side) + at % side * side
 				+ at / side % side;
@@ -227,7 +227,7 @@ probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
 }
 
 /*
- * What an output may be off by: the share of its signal, whose middle is that of all elements which
+ * The tolerance of an output: the share of its signal, whose middle is that of all elements which
  * are others than for an ordinary input
  */
 static bool
@@ -318,7 +318,7 @@ learn_probe(Checks *c, ProbeKind kind, uint32_t slot)
 	probe->expected = measure_alloc(m, m->output_bytes);
 	if (!probe->expected)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
-	/* its process may have kept something, so what it gives is right where it moves little */
+	/* The process may have kept something, so outputs that move little are right. */
 	if (!run_reference(c, slot, probe->expected, &counts)
 		|| (counts && (!nudge(c, slot, c->slots, true)
 					   || !run_reference(c, c->slots, c->found, &counts)))

@@ -32,16 +32,16 @@
 #define SCALES_MOST		((size_t) 1 << 28)	/* elements of an output that may have factors */
 #define SHARE			0.05	/* of the signal, the most that is tolerated */
 
-/* what is known of an output */
+/* Values of an output that were picked, and their spread. */
 typedef struct Picked
 {
 	const Tensor *tensor;
 	uint32_t	n;				/* inputs */
 	size_t		count;			/* elements that were picked */
-	double	   *value;			/* of these, input by input */
+	double	   *value;			/* picked values, input by input */
 	double	   *middle;			/* of each element */
-	double	   *distance;		/* those that are not 0 */
-	size_t	   *element;		/* of which element each is */
+	double	   *distance;		/* distances that are not 0 */
+	size_t	   *element;		/* element of each distance */
 	size_t		distances;
 } Picked;
 
@@ -317,7 +317,7 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 	{
 		memcpy(before, value, n * sizeof(*value));
 		qsort(before, n, sizeof(*before), ascending);
-		/* where all are the same, they are the signal */
+		/* Values that are all the same are the signal. */
 		if (before[0] < before[n - 1])
 			t->middle = before[n / 2];
 	}

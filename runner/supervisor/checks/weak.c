@@ -16,7 +16,7 @@
 typedef enum Answer
 {
 	ANSWER_ZEROS,
-	ANSWER_OTHER,				/* what is right for the first input */
+	ANSWER_OTHER,				/* the outputs for the first input */
 	ANSWER_COPY,				/* of an input of the same type and size */
 	ANSWERS
 } Answer;

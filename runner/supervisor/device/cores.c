@@ -133,7 +133,7 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
 }
 
 /*
- * What is left beside a device's cores for its supervisor, and what that starts. Off all devices'
+ * Cores for a device's supervisor and what that starts, beside the device's own. Off all devices'
  * cores, where that leaves each GPU's supervisor one to wait on without sleeping, and one for the
  * rest; or off its own; or off its threads.
  */

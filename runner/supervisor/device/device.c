@@ -209,8 +209,8 @@ take_lock(Measure *m, int lock)
 }
 
 /*
- * Both folders' locks, in this order: not everyone may write to the first, which is root's on some
- * systems, and who can't has the second alone.
+ * Takes the locks of both folders, in this order. Some systems let root alone write to the first;
+ * other users have the second alone.
  */
 bool
 device_take(Measure *m)
@@ -244,7 +244,7 @@ device_release(Measure *m)
 	}
 }
 
-/* what compiles or interprets the code; found before the device is taken, as it starts a program */
+/* Finds what compiles or runs the code, before the device is taken, as it starts a program. */
 void
 device_versions(Measure *m)
 {

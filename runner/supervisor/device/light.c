@@ -48,7 +48,7 @@ memory_rate(void)
 
 	if (!memory)
 		return 0;
-	/* what has no pages yet is no measurement */
+	/* Touch all pages, so that page faults are not timed. */
 	memset(memory, 1, BYTES);
 	for (int i = 0; i < 2 * TRIES; i++)
 		for (size_t at = 0; at < BYTES; at += PIECE_BYTES)

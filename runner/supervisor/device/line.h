@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* one more language, or one more of what keeps a device from being measured on */
+/* Adds a language, or a problem that keeps a device from being measured on. */
 static inline void
 device_note(json_t *list, const char *text)
 {

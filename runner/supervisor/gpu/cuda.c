@@ -357,13 +357,13 @@ gpu_start_driver(Measure *m)
 	 * are left alone
 	 */
 	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
-	/* what the driver compiles the supervisor's kernels to, which takes it longer than a context */
+	/* Keep what the driver compiles of our kernels, which takes it longer than a context. */
 	if (build_cache_folder(m, ".driver", kept, sizeof(kept)))
 		setenv("CUDA_CACHE_PATH", kept, 1);
 	setenv("CUDA_CACHE_DISABLE", kept[0] ? "0" : "1", 1);
 	/*
-	 * one stream is all that is used here, and queues for more take half of the time that a context
-	 * takes
+	 * Ask for one queue, because one stream is used here, and queues for more take half of the time
+	 * of a context.
 	 */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
 	return gpu_good(m, m->gpu->driver.Init(0), "to start");

@@ -37,7 +37,7 @@ typedef struct GpuArena
 	GpuMemory	inputs[GPU_MAX_SIDES];
 	GpuMemory	outputs[GPU_MAX_SIDES];
 	GpuMemory	master;
-	/* which of them each has: where arrays lie makes a kernel up to 1 % faster */
+	/* memory of each side; drawn, as its place makes a kernel up to 1 % faster */
 	int			has[GPU_MAX_SIDES];
 } GpuArena;
 
@@ -54,9 +54,9 @@ typedef struct GpuLate
 	char	   *input;
 	size_t		bytes;
 	uint64_t	offset[WIRE_MAX_ARGUMENTS];	/* of the late part of each piece of an input */
-	uint64_t	part[WIRE_MAX_ARGUMENTS];	/* its bytes */
+	uint64_t	part[WIRE_MAX_ARGUMENTS];	/* bytes of the late part */
 	bool		whole;			/* the parts are all */
-	size_t		at[WIRE_MAX_ARGUMENTS];		/* where a run's part begins in its stretch */
+	size_t		at[WIRE_MAX_ARGUMENTS];		/* offset of the part in a run's stretch */
 	size_t		stretch;		/* bytes of a run */
 } GpuLate;
 
@@ -91,7 +91,7 @@ typedef struct Gpu
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
 	CuAddress	comparison;
-	/* what sandboxes and builds need */
+	/* files that sandboxes and builds need */
 	char		node[32];
 	char		nvcc[PATH_MAX];
 	char		toolkit[PATH_MAX];	/* the folder above nvcc's */
@@ -146,16 +146,16 @@ extern const char *gpu_kernels_problem(const char *python);
 extern void gpu_close(Measure *m);
 
 /*
- * one line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's PyTorch, or
- * empty
+ * Prints a line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's
+ * PyTorch, or empty
  */
 extern void gpu_list(const Options *options, const char *sandbox_problem, const char *torch,
 					 const char *torch_cuda);
 extern void gpu_environment(Measure *m);
 
 /*
- * what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on, and the
- * new n is returned
+ * Adds what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on,
+ * and the new n is returned
  */
 extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n);
 
@@ -178,7 +178,7 @@ extern void gpu_arena_draw(Measure *m, Arena *arena);
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 
-/* that of a pair's first processes, in random order; and gives back what no process has taken */
+/* Makes the pools of a pair's first processes in random order, and frees untaken ones. */
 extern bool gpu_pools_draw(Measure *m);
 extern void gpu_pools_give_back(Measure *m);
 
@@ -204,7 +204,7 @@ extern bool gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
  */
 extern void gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces);
 
-/* where a slot's outputs lie that executors of a side write */
+/* Address of a slot's outputs that executors of a side write. */
 extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);
 
 /* bytes of gpu->few: elements that are read, and noise that is written */

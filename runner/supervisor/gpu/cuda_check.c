@@ -23,7 +23,7 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 	uint64_t	span;
 
 	*contiguous = true;
-	/* its other dimensions may be anything */
+	/* Other dimensions of an empty tensor may be anything. */
 	if (layout->elements == 0)
 		return true;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
@@ -54,7 +54,7 @@ view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, Wir
 	return true;
 }
 
-/* one output of a run, gathered; `t`: the view of it, within the pool of a PyTorch executor */
+/* Gathers an output of a run; `t`: the view of it within a PyTorch executor's pool. */
 static bool
 read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
 		 const WireTensor *t, bool contiguous, CuAddress to)

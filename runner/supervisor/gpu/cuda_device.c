@@ -24,7 +24,7 @@
 #define LISTED			64		/* processes that are known by number */
 #define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
 #define MIG_ON "multi-instance mode is on: instances are not measured one by one"
-#define MAX_HALVES		32		/* whose clocks are noted */
+#define MAX_HALVES		32		/* half pairs whose clocks are noted */
 
 bool
 gpu_key(const char *key)
@@ -164,7 +164,7 @@ gpu_environment(Measure *m)
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
-/* what is not ours: where NVML sees the same process numbers, by number, else by count */
+/* Counts processes of others, by number where NVML sees the same numbers, else by count. */
 static int
 foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
 {

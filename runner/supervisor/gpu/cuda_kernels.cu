@@ -384,7 +384,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			first = wrong++ == 0 ? i : first;
 		far += error > TOLERANCE_FARTHEST;
 	}
-	/* where all are wrong, all threads would wait for one word */
+	/* Add up within a warp first: if all are wrong, all threads would wait for one word. */
 #pragma unroll 1
 	for (int lane = 16; lane > 0; lane >>= 1)
 	{

@@ -42,7 +42,7 @@ make_room(Measure *m, size_t bytes)
 	return true;
 }
 
-/* which part of each piece of an input is late: all of it where there is room for that */
+/* Draws the late part of each piece of an input: all of it, if there is room. */
 static void
 draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 {
@@ -94,7 +94,7 @@ gpu_load(Measure *m, Arena *arena, uint32_t n)
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
 }
 
-/* What lies where the late parts come is what an earlier round has left there. */
+/* Stages inputs but for their late parts, where data of an earlier round stay. */
 static bool
 stage(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
