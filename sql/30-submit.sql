@@ -542,7 +542,8 @@ COMMENT ON FUNCTION cudal1.read_response IS
 reason; and what is kept of it. code_alone: a fenced code will do, without the three sections';
 
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
-	proposal_key text, priority int, deadline timestamptz, owner text, pool text)
+	proposal_key text, priority int, deadline timestamptz, owner text, pool text,
+	finish_reason text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
@@ -571,6 +572,14 @@ BEGIN
 	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response,
 		cudal1.code_alone(submit_response.prompt_id)) AS r;
+	IF answer.reason IS NOT NULL AND lower(finish_reason) = 'length' THEN
+		answer.reason := 'the model''s tokens were used up before it wrote an answer'
+			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;
+		-- empty answers are one candidate, and those of this reason another
+		IF response = '' THEN
+			answer.body := answer.reason;
+		END IF;
+	END IF;
 	t.profile := coalesce(cudal1.group_profile(prompt_id, t), t.profile);
 	RETURN cudal1.accept_submission(t, answer.body, method, prompt_id, group_key, proposal_key,
 		priority, deadline, answer.kept, answer.reason, 'normal', coalesce(owner, cudal1.caller()),
@@ -579,7 +588,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.submit_response IS
 'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method
-that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s';
+that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s. finish_reason: what
+the endpoint said of the end; after "length" a malformed answer''s reason is that tokens ran out';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
 	method text DEFAULT 'model', group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,

@@ -832,7 +832,8 @@ BEGIN
 		BEGIN
 			IF r.purpose = 'candidate' THEN
 				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
-					'request ' || r.request_id, r.priority, NULL, r.created_by, NULL);
+					'request ' || r.request_id, r.priority, NULL, r.created_by, NULL,
+					r.finish_reason);
 			ELSE
 				PERFORM cudal1.take_techniques(r.about, r.answer,
 					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(110);
+SELECT plan(113);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -151,6 +151,11 @@ FROM (VALUES ('nothing', ''), ('blanks', E' \n\t'), ('words', 'I would rather no
 	('a code cut off', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 1\n'),
 	('a code beyond 1 MiB', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n' || repeat(E'x = 1\n', 200000) || '```')) AS v (n, t);
 SELECT is(pg_temp.becomes('I would rather not.'), 'answered f failed malformed 0', 'the same again');
+SELECT is((SELECT pg_temp.becomes(v.text, '{"finish_reason": "length"}')), 'answered f failed malformed 0', 'tokens that ran out after ' || octet_length(v.text) || ' bytes')
+FROM (VALUES (''), (E'```python\nx = 1\n')) AS v (text);
+SELECT is((SELECT string_agg(c.detail, '; ' ORDER BY request_id) FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) WHERE r.finish_reason = 'length'),
+	'the model''s tokens were used up before it wrote an answer; the model''s tokens were used up before it wrote an answer to its end: the code fence is not closed: the answer was cut off',
+	'are the reason of a malformed answer, also beside an empty one');
 SELECT is((SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NOT NULL AND candidate_id IS NULL), 0::bigint, 'none is without');
 
 -- tokens that nobody counted
@@ -189,7 +194,7 @@ SELECT is(cudal1.next_request(), NULL, 'and nothing waited for');
 -- impossible states
 SELECT throws_ok($$UPDATE cudal1.request SET answer = NULL WHERE state = 'answered'$$, '23514', NULL, 'an answered request has an answer');
 SELECT throws_ok($$UPDATE cudal1.request SET lease_until = now() WHERE state = 'answered'$$, '23514', NULL, 'and no lease');
-SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(17,4,0,0)', 'the use of a model');
+SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(19,4,0,0)', 'the use of a model');
 
 -- prompts of 32 MiB in all end a claim, though the model would take more at once
 UPDATE cudal1.request SET state = 'cancelled', finished_at = now(), worker = NULL, lease_until = NULL WHERE state IN ('queued', 'running');
