@@ -27,6 +27,8 @@ static int	nstarted;
 static Measure m;
 static Job	job;
 static Gpu	gpu;
+static const Backend on_a_gpu = {.apart = true};
+static const Backend on_a_cpu;
 static bool memory_is_short;
 static int	status_of[HEAT_MAX];	/* of a member's build */
 static const char *error_of[HEAT_MAX];
@@ -217,6 +219,7 @@ build_heat_on(Gpu *device, BuiltKind kind, const char *const *codes, int n)
 	m.job = &job;
 	m.options = &options;
 	m.gpu = device;
+	m.backend = device ? &on_a_gpu : &on_a_cpu;
 	m.locked_at = seconds;
 	for (int i = 0; i < n; i++)
 		job.candidate[i].code = (char *) codes[i];
