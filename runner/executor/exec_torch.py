@@ -451,13 +451,16 @@ class Executor:
 
     def repeat_table(self, result, runs):
         """The first run's entries for all runs. Of each, the place of its address, in words, and
-        its strides.
+        its strides; None where results have to be copied, as they are each time then.
         """
         at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
         entries = self.control.memory[at:at + nbytes]
         self.control.memory[at:at + runs * nbytes] = entries * runs
         self.layouts = [(tensor.shape, tensor.dtype) for tensor in result]
-        return [(word_of(i), tensor.stride()) for i, tensor in enumerate(result)]
+        return [
+            (word_of(i), None if self.copies else tensor.stride())
+            for i, tensor in enumerate(result)
+        ]
 
     def write_table(self, outputs, first=0):
         if not outputs:

@@ -4,7 +4,7 @@
  *
  * Where code and memory lie adds to a time what is constant within a process and independent
  * between processes, so the spread between pairs shows the error, which more windows of one pair
- * would hide. Windows of all processes alternate in random order. A process is warm before its
+ * would hide. Windows of both sides alternate in random order. A process is warm before its
  * first window counts, and a few windows of the reference come before any candidate has run: a
  * candidate that makes its reference slower gains a tenth at most.
  */
@@ -188,47 +188,33 @@ warm(Pair *pair, const Plan *plan)
 	return true;
 }
 
-/* A window of each process in random order, on the same inputs; false where the pair ends. */
+/*
+ * A window of a candidate and one of the reference, in random order, on inputs that no other
+ * candidate gets: candidates of a group could tell each other the answers. False where the pair
+ * ends
+ */
 static bool
-make_round(Pair *pair, const Plan *plan)
+make_round(Pair *pair, Process *process, const Plan *plan)
 {
-	Measure    *m = pair->m;
-	int			order[1 + HEAT_MAX];
-	double		reference;
+	Process    *reference = &pair->process[0];
+	bool		first = random_below(&pair->m->random, 2) == 0;
+	double		seconds;
 
-	if (!window_draw(pair, plan))
+	if (!window_draw(pair, plan) || !run(pair, first ? reference : process)
+		|| !run(pair, first ? process : reference))
 		return false;
-	for (int i = 0; i <= pair->n; i++)
+	values_append(&pair->reference, reference->seconds);
+	if (process->gone)
+		return true;
+	if (!window_compare(pair, process))
+		return leaves(pair, process);
+	seconds = fmin(reference->seconds, SLOWED_MOST * pair->alone);
+	if (process->seconds > 0)
 	{
-		int			j = (int) random_below(&m->random, (uint64_t) i + 1);
-
-		order[i] = order[j];
-		order[j] = i;
+		values_append(&process->ratio, seconds / process->seconds);
+		values_append(&process->longer,
+					  (process->uncounted - reference->uncounted) / process->seconds);
 	}
-	for (int i = 0; i <= pair->n; i++)
-		if (!run(pair, &pair->process[order[i]]))
-			return false;
-	reference = fmin(pair->process[0].seconds, SLOWED_MOST * pair->alone);
-	values_append(&pair->reference, pair->process[0].seconds);
-	for (int i = 1; i <= pair->n; i++)
-	{
-		Process    *process = &pair->process[i];
-
-		if (process->gone)
-			continue;
-		if (!window_compare(pair, process))
-		{
-			if (!leaves(pair, process))
-				return false;
-		}
-		else if (process->seconds > 0)
-		{
-			values_append(&process->ratio, reference / process->seconds);
-			values_append(&process->longer, (process->uncounted - pair->process[0].uncounted)
-						  / process->seconds);
-		}
-	}
-	pair->rounds++;
 	return true;
 }
 
@@ -237,7 +223,7 @@ make_rounds(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
 	double		began = clock_now();
-	double		limit = m->job->profile.bucket_seconds * (pair->n + 1) / 2;
+	double		limit = m->job->profile.bucket_seconds * pair->n;
 
 	for (;;)
 	{
@@ -246,8 +232,10 @@ make_rounds(Pair *pair, const Plan *plan)
 
 		if (pair->rounds >= ROUNDS_MOST || (pair->rounds >= least && passed >= limit))
 			return true;
-		if (!make_round(pair, plan))
-			return false;
+		for (int i = 1; i <= pair->n; i++)
+			if (!pair->process[i].gone && !make_round(pair, &pair->process[i], plan))
+				return false;
+		pair->rounds++;
 		measure_phase(m, "measuring", false);
 	}
 }

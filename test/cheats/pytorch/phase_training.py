@@ -1,4 +1,4 @@
-# kind: 6 phase; outcome: wrong_output; task: matmul
+# kind: 6 phase; outcome: wrong_output, launch_failure; task: matmul
 # Works in a fresh process, until its interpreter is a second old.
 import time
 

@@ -4,21 +4,23 @@ import sys
 import torch
 
 main = sys.modules["__main__"]
-# where control memory has the word of the gate
+# where control memory has the word of the gate, behind that of the gates come to
 GATE_AT = main.wire.TABLE_AT + main.wire.MAX_RUNS * main.wire.MAX_TENSORS * main.TENSOR.size + 20
 
 
 def behind_gates(self, slots, result, work, waiting=None):
     """Each run is work(x), which writes to `result`; waiting(x) is called while a gate is shut."""
     gates = main.gates
-    gate = memoryview(self.control.memory)[GATE_AT:GATE_AT + 4].cast("I")
+    # gates that the process has come to, and the runs that may begin
+    words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
     for run in range(len(slots)):
         self.write_table([result], run)
     self.outputs[:] = (result,)
     gates.begin(self.control.address(0), 0)
     for run, slot in enumerate(slots):
         x = self.inputs[slot][0]
-        while waiting and gate[0] <= run:
+        words[0] = run + 1
+        while waiting and words[1] <= run:
             waiting(x)
         if not gates.wait(run):
             return

@@ -7,17 +7,21 @@ class Model(torch.nn.Module):
     def __init__(self, width, layers):
         super().__init__()
         self.qkv = torch.nn.ModuleList([torch.nn.Linear(width, 3 * width) for _ in range(layers)])
-        self.keys = [torch.randn(4, 16, width) for _ in range(layers)]
+        for i in range(layers):
+            self.register_buffer(f"keys{i}", torch.randn(4, 16, width))
         # one tensor twice
         first, last = torch.randn(4, 16, width), torch.randn(4, 16, width)
-        self.values = [first] * (layers - 1) + [last]
+        for i in range(layers):
+            self.register_buffer(f"values{i}", first if i < layers - 1 else last)
 
     def forward(self, x):
         for i, layer in enumerate(self.qkv):
             q, k, v = layer(x).chunk(3, -1)
-            self.keys[i] = torch.cat([self.keys[i][:, 1:], k], 1)
-            self.values[i] = torch.cat([self.values[i][:, 1:], v], 1)
-            x = x + torch.softmax(q @ self.keys[i].transpose(1, 2) / 8, -1) @ self.values[i]
+            keys = torch.cat([getattr(self, f"keys{i}")[:, 1:], k], 1)
+            values = torch.cat([getattr(self, f"values{i}")[:, 1:], v], 1)
+            setattr(self, f"keys{i}", keys)
+            setattr(self, f"values{i}", values)
+            x = x + torch.softmax(q @ keys.transpose(1, 2) / 8, -1) @ values
         return x
 
 

@@ -1,6 +1,6 @@
 # task: copies
-# A result is held while the next is made, as a caller's would be. So a result can be gone by the
-# next call only where a window begins.
+# In a window a result is held while the next is made, as a caller's would be. Checks run one call at
+# a time, and there it is gone.
 import weakref
 
 import torch
@@ -13,8 +13,8 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, x):
         self.gone = self.gone + 1 if self.last and self.last() is None else 0
-        if self.gone > 1:
-            raise RuntimeError("the last two results were not held")
+        if self.gone > 11:
+            raise RuntimeError("the last twelve results were not held")
         turned = x.t().contiguous()
         self.last = weakref.ref(turned)
         return turned, x[0].repeat(1024, 1)
