@@ -4,8 +4,8 @@
  *
  * A pair has a process of the reference and one of each candidate of a group. A round is a window
  * of a candidate and one of the reference on the same fresh inputs. The ratio of a pair is the
- * median over its rounds of the reference's seconds over the candidate's. The score of a candidate is the median of its
- * pairs. docs/protocol.md has the reasons.
+ * median over its rounds of the reference's seconds over the candidate's. The score of a candidate
+ * is the median of its pairs. docs/protocol.md has the reasons.
  */
 #ifndef CUDAL1_TIME_H
 #define CUDAL1_TIME_H
