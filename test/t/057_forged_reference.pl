@@ -16,7 +16,7 @@ sub measure
 	my ($name, $reference) = @_;
 	open my $to, '>', "$scratch/$name.job" or die $!;
 	print $to encode_json({ task => { name => $name, language => 'pytorch', reference => $reference, cores => 1 }, candidate => { code => $candidate },
-		profile => { bucket_seconds => 0.02, looks => [2], pairs => 2, memory_mb => 4096 } });
+		profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, memory_mb => 4096 } });
 	close $to;
 	my @lines = grep { /"type": ?"result"/ } `'$measure' --scratch '$scratch' <'$scratch/$name.job'`;
 	return @lines ? decode_json($lines[-1]) : { outcome => "none, status $?", detail => '' };

@@ -165,7 +165,7 @@ SKIP:
 		my $id = 0;
 		open my $out, '>', "$dir/job" or die $!;
 		print $out encode_json({ task => { name => 'calls', language => 'pytorch', cores => 1, reference => $reference }, device => { key => "cpu:$core" },
-				profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 },
+				profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 },
 				candidates => [map { { job_id => ++$id, attempt => 1, candidate_id => $id, code => $_ } } @codes] });
 		close $out;
 		return map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ $_->{job_id}, $_ ] } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$dir' <'$dir/job' 2>/dev/null`;
