@@ -37,6 +37,7 @@ typedef enum Manner
 	NOWHERE,					/* names no memory as its result */
 	SILENT,						/* does not answer from its tenth run on */
 	BUSY,						/* works for a millisecond once an answer is given */
+	BETWEEN,					/* warms its memory between an answer and the next gate */
 	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
 } Manner;
 
@@ -235,6 +236,8 @@ executor_await_run(const Executor *executor, uint32_t run)
 bool
 executor_await_gate(const Executor *executor, uint32_t run)
 {
+	if (is_candidate(executor) && manner == BETWEEN)
+		moment += 1e-3;
 	return true;
 }
 
@@ -405,6 +408,8 @@ check_answers(void)
 	lucky = false;
 	become(true, false);
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "results may come where earlier ones lay");
+	check(always(BETWEEN, OUTCOME_CHEAT, 20) && detected("between"),
+		  "nor is there work between runs");
 	check(always(OLD, OUTCOME_WRONG_OUTPUT, 20), "but earlier results are none");
 	sparse = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "zeros may lie where zeros lay");

@@ -27,6 +27,9 @@
 #define CLEAN_LEAST		3		/* runs that kept their core, for the others not to count */
 #define HAND_SECONDS	5e-4	/* for what was sent to a device before a hand test */
 #define TRIMMED			0.1		/* of long runs, the slowest do not count */
+#define BETWEEN_MOST	1e-4	/* seconds from an answer to the next gate, */
+#define BETWEEN_OUTPUT	5e-6	/* and for each output; or */
+#define BETWEEN_SHARE	0.1		/* of a run */
 #define PREPARED_LEAST	4		/* results of a window that were right before their gates */
 #define PREPARED_SHARE	8		/* and one in so many of its runs: noise may be right */
 
@@ -39,6 +42,8 @@ typedef struct Runs
 	int			nclean;
 	double		all;			/* of runs that kept their cores, counted or not */
 	int			nall;
+	double		between[WIRE_MAX_RUNS]; /* from an answer until the process was at the next gate */
+	int			nbetween;
 } Runs;
 
 static bool
@@ -230,6 +235,21 @@ read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
 						run, process->outputs + (*done)++ * m->output_bytes);
 }
 
+/*
+ * Refuses a process that does more between its runs than list its results, because it could bring
+ * into caches what the next run needs.
+ */
+static bool
+check_between(Measure *m, Process *process, Runs *runs)
+{
+	double		most = fmax(BETWEEN_MOST + BETWEEN_OUTPUT * m->outputs,
+							BETWEEN_SHARE * process->seconds);
+
+	return runs->nbetween == 0
+		|| !(cudal1_score_median(runs->between, (size_t) runs->nbetween) > most)
+		|| refuse(m, process, "between", "the process works between its runs");
+}
+
 static bool
 begin(Pair *pair, Process *process)
 {
@@ -306,9 +326,10 @@ window_run(Pair *pair, Process *process)
 									"answered"));
 			turned = true;
 		}
-		/* an executor lists what it has not listed yet, and is at the next gate */
+		runs.between[runs.nbetween] = -clock_now();
 		if (good && !executor_await_gate(&process->executor, k + 1))
 			break;
+		runs.between[runs.nbetween++] += clock_now();
 		if (good && compared < round->compared && round->compare[compared] == k)
 		{
 			good = read_compared(pair, process, k, &compared);
@@ -326,7 +347,7 @@ window_run(Pair *pair, Process *process)
 	process->seconds = seconds_of(&runs, pair->sleeps);
 	process->uncounted = runs.nall > 0 ? runs.all / runs.nall - process->seconds : 0;
 	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
-	return good && k == round->runs;
+	return good && k == round->runs && check_between(m, process, &runs);
 }
 
 bool

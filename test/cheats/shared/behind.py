@@ -8,8 +8,10 @@ main = sys.modules["__main__"]
 GATE_AT = main.wire.TABLE_AT + main.wire.MAX_RUNS * main.wire.MAX_TENSORS * main.TENSOR.size + 20
 
 
-def behind_gates(self, slots, result, work, waiting=None):
-    """Each run is work(x), which writes to `result`; waiting(x) is called while a gate is shut."""
+def behind_gates(self, slots, result, work, waiting=None, after=None):
+    """Each run is work(x), which writes to `result`; waiting(x) is called while a gate is shut, and
+    after() between an answer and the next gate.
+    """
     gates = main.gates
     # gates that the process has come to, and the runs that may begin
     words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
@@ -26,4 +28,6 @@ def behind_gates(self, slots, result, work, waiting=None):
             return
         work(x)
         gates.answer(run)
+        if after:
+            after()
     gates.wait(len(slots))
