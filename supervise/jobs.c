@@ -443,14 +443,14 @@ count_deferred(void)
 	return n;
 }
 
-/* whether its verdict can be stored: the child is gone, or works on for others alone */
+/* Whether a job's verdict can be stored: the child is gone, or works on for others alone. */
 static bool
 is_settled(const Job *job)
 {
 	return job->heat->child.gone || (!waits(job) && any_waits(job->heat));
 }
 
-/* whether it may be stored now */
+/* Whether the verdict may be stored now. */
 static bool
 is_due(Job *job, int64_t now)
 {

@@ -62,7 +62,7 @@ cudal1_guard_read(void)
 {
 	off_t		at = 0;
 
-	/* by position: others read the same open file at the same time */
+	/* Read by position, because others read the same open file at the same time. */
 	for (int i = 0; i < 2; i++)
 	{
 		uint32_t	length;
@@ -345,7 +345,7 @@ pages_of(const WireTensor *t, uint64_t *from, uint64_t *to)
 	return true;
 }
 
-/* by a write that changes nothing; there: which pages are, from page `at` on, or NULL */
+/* Makes pages by writes that change nothing; `there`: pages made already, from `at` on, or NULL. */
 static void
 make_pages(const WireTensor *t, const unsigned char *there, uint64_t at)
 {

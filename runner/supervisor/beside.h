@@ -9,7 +9,7 @@
 
 #define BEGUN_BESIDE	8		/* candidates of a heat, at most, whose checks or trials begin so */
 
-/* how one of them begins, as measure_launch() has it */
+/* Arguments of measure_launch() for one of the processes. */
 typedef struct Start
 {
 	Executor   *executor;
@@ -20,7 +20,7 @@ typedef struct Start
 	/* of its first run, where the backend can bring it an input */
 	uint32_t	slot;
 	uint64_t	seed;
-	double		timeout;		/* as of a block */
+	double		timeout;		/* seconds for its first run */
 } Start;
 
 typedef struct Beside

@@ -18,7 +18,8 @@ extern void heat_enter(Measure *m, Member *member);
 extern void heat_enter_all(Measure *m);
 
 /*
- * how many of them there are; the next of them from `*i` on, which becomes current; false: none
+ * Number of candidates without an outcome; the next of them from `*i` on, which becomes current;
+ * false: there is none
  */
 extern int	heat_left(const Measure *m);
 extern bool heat_next(Measure *m, int *i);

@@ -52,7 +52,7 @@ typedef enum ProbeKind
 	PROBE_SCALE,
 	PROBE_OUTLIERS,
 	PROBE_ROWS,
-	PROBE_INPUTS,				/* how many of inputs */
+	PROBE_INPUTS,				/* number of probes that change inputs */
 	PROBE_PARAMETERS = PROBE_INPUTS,
 	PROBES
 } ProbeKind;

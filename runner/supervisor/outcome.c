@@ -126,7 +126,7 @@ first_line(const char *text, char *first, size_t size)
 	snprintf(first, size, "%.*s", (int) strcspn(text, "\n"), text);
 }
 
-/* whether it is the interpreter that did not read the code */
+/* Whether the text says that the interpreter could not read the code. */
 static bool
 is_syntax(const char *text)
 {

@@ -47,7 +47,7 @@ extern void build_end(Measure *m);
 extern void build_log(int fd, const char *folder, char *text, size_t size);
 
 /*
- * whether it is the sandbox that does not start, whatever else seems to have failed; concludes so
+ * Whether the sandbox does not start, whatever else seems to have failed; concludes so.
  */
 extern bool build_without_sandbox(Measure *m);
 

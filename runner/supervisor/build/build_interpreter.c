@@ -222,7 +222,8 @@ compiled_kinds(const Measure *m, const char *code)
 }
 
 /*
- * By its words: what hides from them is tuned beside others, and is slower by that, never faster.
+ * Decided by words in the code. Code that hides from them is tuned beside others, and is slower by
+ * that, never faster.
  * torch.compile tries reductions by itself.
  */
 bool
@@ -309,7 +310,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, !all, BUILD_INSIDE};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
-			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
+			/* Interpreters also learn by these that Triton or torch.compile will be wanted. */
 			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !(m->kinds & 1u << kind))
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,

@@ -106,7 +106,7 @@ still_wrong(Checks *c)
 }
 
 /*
- * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
+ * Whether a candidate has arrays of its own, and whether its runs are right. Right code leaves its
  * inputs alone, as the reference does.
  */
 static bool

@@ -38,7 +38,7 @@
 typedef struct Trial
 {
 	bool		bad[2][MAX_RUNS];	/* by input */
-	uint32_t	wrong;			/* how many of these */
+	uint32_t	wrong;			/* number of wrong runs */
 	double		error;			/* the largest of a wrong output, in tolerances */
 	double		deviation;		/* the largest of any */
 	bool		finite;			/* wrong elements are, as far as they were looked at */

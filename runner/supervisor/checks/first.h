@@ -81,7 +81,7 @@ extern size_t checks_gpu_bytes(Measure *m, const Executor *executor, size_t left
 extern bool checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 							   size_t processes);
 
-/* how many of them agree, from the first on */
+/* Counts the outputs that agree with the expected ones, from the first on. */
 extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
 
 /* Outputs of a fresh process's calls, where each finds the state that the last one left. */

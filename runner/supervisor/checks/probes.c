@@ -137,7 +137,7 @@ coarse(uint32_t dtype)
 	return dtype == WIRE_FLOAT64 ? 0x1p-20 : dtype == WIRE_BFLOAT16 ? 0x1p-8 : 0x1p-11;
 }
 
-/* how a probe changes an input; false: it leaves it as it is */
+/* The change of an input by a probe; false: the input stays as it is. */
 static bool
 change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change *change)
 {

@@ -353,8 +353,8 @@ gpu_start_driver(Measure *m)
 	char		kept[PATH_MAX];
 
 	/*
-	 * by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs
-	 * are left alone
+	 * Name the GPU by UUID, so that it is the first device in any order of CUDA's numbers, and
+	 * other GPUs are left alone.
 	 */
 	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
 	/* Keep what the driver compiles of our kernels, which takes it longer than a context. */
