@@ -105,7 +105,7 @@ COMMENT ON FUNCTION cudal1.find_task IS
 
 CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE		-- as format() is: else PostgreSQL would not inline it
 RETURN CASE WHEN t.reference_state = 'bad'
 			THEN format('the reference of task "%s" cannot be measured: %s', t.name,
 				t.reference_detail)

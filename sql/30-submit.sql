@@ -140,6 +140,10 @@ BEGIN
 		IF NOT EXISTS (SELECT FROM cudal1.job AS j
 						WHERE j.candidate_id = propose_again.candidate_id
 							AND j.kind IN ('measure', 'verify') AND j.trainer = propose_again.owner)
+			-- in the same snapshot: a verdict since the look above has removed the role's job
+			AND EXISTS (SELECT FROM cudal1.candidate AS x
+				WHERE x.candidate_id = propose_again.candidate_id
+					AND (x.state IN ('queued', 'measuring', 'verifying') OR x.imported))
 			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r)
 		THEN
 			PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
@@ -251,8 +255,8 @@ RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
 COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
 
 /*
- * All submissions come here, one code as a batch of one. New codes take one statement, those that
- * are there a second one.
+ * Submissions come here, but for a single code that is new and has no key, which
+ * accept_submission() adds itself. New codes take one statement, those that are there a second one.
  */
 CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
 	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
@@ -300,8 +304,7 @@ BEGIN
 					coalesce(t.device_model, t.device), t.cores, t.language, add_rows.priority,
 					add_rows.deadline, proposer
 				FROM added AS a JOIN cudal1.task AS t ON t.task_id = a.task_id
-				WHERE malformed IS NULL
-				ORDER BY a.candidate_id),
+				WHERE malformed IS NULL),
 	stored AS (
 		INSERT INTO cudal1.stored (role, bytes)
 			SELECT proposer, (SELECT sum(a.bytes) FROM added AS a)
@@ -362,11 +365,7 @@ BEGIN
 	END IF;
 	IF queued THEN
 		PERFORM cudal1.warn_no_device(t) FROM cudal1.task AS t
-			WHERE t.task_id = ANY (ARRAY(SELECT v.task_id FROM unnest(batch) AS v))
-				AND NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND coalesce(t.device_model, t.device) IN (d.class, d.model)
-						AND t.language = ANY (d.languages) AND d.cores >= t.cores
-						AND cudal1.is_served(d.last_seen));
+			WHERE t.task_id = ANY (ARRAY(SELECT v.task_id FROM unnest(batch) AS v));
 		PERFORM cudal1.wake();
 	END IF;
 	id := coalesce(fresh[1], known[1]);
@@ -406,8 +405,36 @@ BEGIN
 	IF prompt_id IS NOT NULL THEN
 		island := cudal1.prompt_island(t, prompt_id, owner, pool_id);
 	END IF;
-	added := cudal1.add_rows(ARRAY[v], method, owner, pool_id, priority, deadline, purpose,
-		prompt_id, island, response, reason, t.profile);
+	-- A new code without a key, as most are, meets no other session. Its one row takes less time
+	-- than a batch of one.
+	IF proposal_key IS NULL AND reason IS NULL THEN
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
+			VALUES (t.task_id, v.code, v.hash, accept_submission.purpose)
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id INTO v.id;
+	END IF;
+	IF v.id IS NOT NULL THEN
+		WITH proposed AS (
+			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
+					group_key, island, response, created_by)
+				VALUES (t.task_id, v.id, accept_submission.pool_id, accept_submission.method,
+					accept_submission.prompt_id, accept_submission.group_key, island,
+					accept_submission.response, owner)),
+		queued AS (
+			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+					priority, deadline, trainer)
+				VALUES ('measure', t.task_id, v.id, t.profile, coalesce(t.device_model, t.device),
+					t.cores, t.language, accept_submission.priority,
+					accept_submission.deadline, owner))
+		INSERT INTO cudal1.stored (role, bytes)
+			VALUES (owner, cudal1.proposal_bytes(v.code, accept_submission.response))
+			RETURNING v.id AS id, true AS queued, stored.bytes INTO added;
+		PERFORM cudal1.warn_no_device(t);
+		PERFORM cudal1.wake();
+	ELSE
+		added := cudal1.add_rows(ARRAY[v], method, owner, pool_id, priority, deadline, purpose,
+			prompt_id, island, response, reason, t.profile);
+	END IF;
 	IF NOT cudal1.is_operator() THEN
 		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
 	END IF;

@@ -133,8 +133,9 @@ device''s count';
 
 CREATE FUNCTION cudal1.end_turn(j cudal1.job, due float8, jobs int)
 RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
 	INSERT INTO cudal1.turn AS t (device_id, trainer, started, due, claimed_at)
 		SELECT j.device_id, j.trainer, end_turn.due, end_turn.due + end_turn.jobs
 					/ COALESCE(w.weight, CASE j.trainer WHEN '' THEN 0.125::float8
@@ -144,6 +145,7 @@ BEGIN ATOMIC
 		ON CONFLICT (device_id, trainer) DO UPDATE
 			SET started = excluded.started, due = excluded.due,
 				claimed_at = COALESCE(excluded.claimed_at, t.claimed_at);
-END;
+END
+$$;
 COMMENT ON FUNCTION cudal1.end_turn IS
 'puts a trainer off by the jobs that a device claimed of it; due: as cudal1.next_job() returned it';

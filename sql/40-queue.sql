@@ -112,13 +112,16 @@ COMMENT ON FUNCTION cudal1.is_claimed IS
 
 CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
 RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT greatest(max(least(p.budget_seconds, p.bucket_seconds * p.looks[cardinality(p.looks)])
+BEGIN
+	RETURN (SELECT greatest(max(least(p.budget_seconds,
+				p.bucket_seconds * p.looks[cardinality(p.looks)])
 			- extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
 		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
 		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id
-			AND p.precision_goal = 0;
+			AND p.precision_goal = 0);
+END
 $$;
 COMMENT ON FUNCTION cudal1.seconds_until_free IS
 'what is left of all pairs of a device''s jobs, of those whose profile has no goal and so makes all

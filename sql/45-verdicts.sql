@@ -105,8 +105,9 @@ becomes a row: a malformed one has the outcome lost, with what is wrong as detai
 
 CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
 RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
+BEGIN
 	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
 	DELETE FROM cudal1.job AS x
 		WHERE x.job_id = ANY (ARRAY(
@@ -114,6 +115,7 @@ AS $$
 				WHERE y.candidate_id = drop_jobs.candidate_id AND y.kind IN ('measure', 'verify')
 					AND y.state = 'queued'
 				FOR UPDATE SKIP LOCKED));
+END
 $$;
 COMMENT ON FUNCTION cudal1.drop_jobs IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';

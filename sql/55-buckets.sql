@@ -17,8 +17,9 @@ logarithm where score_scale is log; rewards on an edge in decimal arithmetic are
 
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN round(LEAST(reward, 1e9)::numeric * 100)::bigint;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN reward < 1e9 THEN round(reward::numeric * 100)
+	WHEN reward IS NOT NULL THEN 1e11 END::bigint;
 COMMENT ON FUNCTION cudal1.reward_cluster IS
 'the cluster of an island that a reward belongs to: its hundredths; rewards above 1e9 are one';
 
@@ -82,10 +83,16 @@ is distributed: codes without an island''s prompt are spread over the islands)';
 
 CREATE FUNCTION cudal1.first_island(candidate_id bigint, options jsonb)
 RETURNS int
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (SELECT CASE WHEN k.distributed
-		THEN abs(hashint8extended(first_island.candidate_id, 0) % k.islands)::int ELSE -1 END
-	FROM cudal1.island_constants(options) AS k);
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF options ->> 'island_rule' IS DISTINCT FROM 'cuda-l1' THEN
+		RETURN -1;
+	END IF;
+	RETURN (SELECT abs(hashint8extended(first_island.candidate_id, 0) % k.islands)::int
+		FROM cudal1.island_constants(options) AS k);
+END
+$$;
 COMMENT ON FUNCTION cudal1.first_island IS
 'where a code belongs that answers no prompt of an island: on all of them (-1), or on one';
 
