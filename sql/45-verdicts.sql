@@ -515,3 +515,13 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.pin_jobs IS
 'directs the waiting jobs of a task to the device model that the task was pinned to';
+
+CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURN c.state = 'successful' OR c.state = 'discarded' AND c.failure = 'unverified'
+	AND EXISTS (SELECT FROM cudal1.measurement AS m
+		WHERE m.measurement_id = c.measurement_id AND m.outcome IN ('successful', 'unstable'));
+COMMENT ON FUNCTION cudal1.is_correct IS
+'whether a candidate is executable and correct, which is a success of stages 1 and 2 (CUDA-L1, 2.2
+and 2.3): it passed all checks, whether or not it has a time';

@@ -194,14 +194,15 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS
 'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once.
-Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful
-codes), self_supervised (batch 8, rounds 1, pause true: waits after each round for the model to be
-trained), evolve (exemplars 4, strategy island, temperature, and a budget: max_tokens,
-max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucket, group_size 8;
-exemplars 0: GRPO without comparison, whose prompts show the reference alone; profile: what measures
-the groups, NULL: the task''s where its options name one, else train; without models a trainer takes
-the groups, with models groups for each lane). All: ahead 4 (requests under way for each task and
-model), method (NULL: the kind), priority, template and failures (0) as in cudal1_prompt().
+Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many correct
+codes, with or without a time), self_supervised (batch 8, rounds 1, pause true: waits after each
+round for the model to be trained), evolve (exemplars 4, strategy island, temperature, and a budget:
+max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucket,
+group_size 8; exemplars 0: GRPO without comparison, whose prompts show the reference alone; profile:
+what measures the groups, NULL: the task''s where its options name one, else train; without models a
+trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for
+each task and model), method (NULL: the kind), priority, template and failures (0) as in
+cudal1_prompt().
 Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and
 groups belong to the caller. pool: where its prompts draw from and its answers go
 (cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a method
@@ -456,11 +457,11 @@ BEGIN
 	WHEN 'augment' THEN
 		SELECT count(DISTINCT r.candidate_id) INTO successes
 			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
-			WHERE r.lane_id = l.lane_id AND x.state = 'successful';
+			WHERE r.lane_id = l.lane_id AND cudal1.is_correct(x);
 		want := least((o ->> 'trials')::int - l.trials, (o ->> 'successes')::int - successes - busy,
 			ahead - busy);
 		IF successes >= (o ->> 'successes')::int THEN
-			over := format('%s successful codes', successes);
+			over := format('%s correct codes', successes);
 		ELSIF l.trials >= (o ->> 'trials')::int AND busy = 0 THEN
 			over := 'all trials made';
 		END IF;

@@ -328,10 +328,7 @@ BEGIN
 					WHERE c.purpose = 'normal'
 						AND (c.state = 'successful' AND c.reward > above
 							OR unconfirmed AND above = 0 AND c.state = 'discarded'
-								AND c.failure = 'unverified'
-								AND EXISTS (SELECT FROM cudal1.measurement AS m
-									WHERE m.measurement_id = c.measurement_id
-										AND m.outcome IN ('successful', 'unstable')))
+								AND cudal1.is_correct(c))
 						AND (cudal1_sft_dataset.round IS NULL
 							OR r.round = cudal1_sft_dataset.round)
 						AND t.retired_at IS NULL

@@ -51,8 +51,9 @@ def begin(a):
 class ContrastiveTrainer(GRPOTrainer):
     """A GRPOTrainer whose data set only says how many prompts a step has: they are drawn as the
     step begins."""
-    def __init__(self, campaign, plain, graph, **settings):
+    def __init__(self, campaign, plain, graph, smooth, **settings):
         super().__init__(**settings)
+        self.smooth = smooth
         self.campaign = campaign
         self.plain = plain
         self.graph = graph
@@ -76,9 +77,12 @@ class ContrastiveTrainer(GRPOTrainer):
         prompts = [(g["group_key"], g["prompt_id"],
                     as_prompt(self.processing_class, g["prompt"], g["system"]))
                    for g in self.record["groups"] for _ in range(self.num_generations)]
-        return super()._generate_and_score_completions(
+        scored = super()._generate_and_score_completions(
             [{"prompt": prompt, "group_key": key, "prompt_id": number}
              for key, number, prompt in prompts])
+        if self.smooth is not None:
+            scored["advantages"] = scored["advantages"].clamp(-self.smooth, self.smooth)
+        return scored
 
     def _draw(self, campaign):
         rows = query(
@@ -159,7 +163,8 @@ def trainer(a):
         return made.measured_speedup(**given)
 
     made = ContrastiveTrainer(
-        campaign=f"grpo {a.pool}", plain=plain, graph=a.graph and not a.vllm, model=model,
+        campaign=f"grpo {a.pool}", plain=plain, graph=a.graph and not a.vllm,
+        smooth=a.smooth, model=model,
         processing_class=tokenizer, reward_funcs=speedup, callbacks=[FiniteSteps()],
         train_dataset=Dataset.from_list(
             [{"prompt": as_prompt(tokenizer, "drawn later")}] * (a.prompts * a.steps)),
@@ -168,7 +173,9 @@ def trainer(a):
                         gradient_accumulation_steps=local * a.answers // a.micro_batch,
                         max_completion_length=a.max_tokens, temperature=a.temperature,
                         learning_rate=a.learning_rate, lr_scheduler_type="constant", beta=a.beta,
-                        scale_rewards=a.scale_rewards, loss_type=a.loss, use_vllm=a.vllm,
+                        scale_rewards=a.scale_rewards, loss_type=a.loss, epsilon=a.clip,
+                        use_bias_correction_kl=not a.paper, num_iterations=a.iterations,
+                        use_vllm=a.vllm,
                         logging_steps=1, report_to=reports(), log_completions=False,
                         save_strategy="steps", save_steps=a.save_every, save_total_limit=2,
                         ignore_data_skip=True, seed=a.seed, disable_tqdm=True,
@@ -197,15 +204,27 @@ def main(words=None):
     p.add_argument("--answers", type=int, default=8, help="answers to a prompt: the group")
     p.add_argument("--max-tokens", type=int, default=1024)
     p.add_argument("--temperature", type=float, default=1.0)
+    p.add_argument("--paper", action="store_true",
+                   help="CUDA-L1's eq. 4 and 5: --loss grpo --beta 0.04 --clip 0.2 --scale-rewards"
+                   " group, where the line doesn't say otherwise (the paper has no values; these"
+                   " are DeepSeekMath's)")
     p.add_argument("--beta", type=float, default=0.0,
                    help="weight of the divergence from the first model")
+    p.add_argument("--clip", type=float, default=0.2, metavar="EPSILON",
+                   help="of the ratio to the model that answered; nothing to clip unless"
+                   " --iterations is above 1")
+    p.add_argument("--iterations", type=int, default=1, help="optimizer's steps on each answer")
     p.add_argument("--scale-rewards", choices=("group", "batch", "none"), default="group")
+    p.add_argument("--smooth", type=float, metavar="K",
+                   help="cut normalized rewards at -K and K (2.4.6; the paper's K is 1.5)")
     p.add_argument("--loss", default="dapo", help="TRL's loss_type: grpo, dapo, dr_grpo, ...")
     p.add_argument("--save-every", type=int, default=1, metavar="STEPS")
     p.add_argument("--gradient-checkpointing", action="store_true")
     p.add_argument("--vllm", action="store_true", help="generate with vLLM")
     graph_argument(p)
     p.add_argument("--method", help="the name in reports, default: grpo: POOL")
+    if p.parse_known_args(words)[0].paper:
+        p.set_defaults(loss="grpo", beta=0.04, clip=0.2, scale_rewards="group")
     a = p.parse_args(words)
     made = trainer(a)
     made.train(resume_from_checkpoint=last_checkpoint(a.output))

@@ -5,15 +5,24 @@
   self_supervised.py --model MODEL --output FOLDER --pool POOL [--rounds N] ...
 
 Reward 1 or 0 and no negative examples: the gradient of the policy is that of supervised training
-on the successes. Each round leaves its model in FOLDER/round-N; a killed run goes on with the
-round it was in, whose answers are in FOLDER/round-N.json before they are submitted.
+on the successes. A success runs and is right, whether or not it has a time. Each round leaves its
+model in FOLDER/round-N; a killed run goes on with the round it was in, whose answers are in
+FOLDER/round-N.json before they are submitted.
 """
 import argparse
 import os
 
 from common import answer_arguments, answer_tasks, arguments, load, read, write
+import cudal1
 import torch
 from sft import fine_tune, training_arguments
+
+
+def successes(a):
+    """The candidates of the run that are executable and correct (CUDA-L1, 2.3)."""
+    return set(cudal1.column(
+        "SELECT (s ->> 'candidate_id')::bigint FROM cudal1_sft_dataset(methods => %s, pool => %s,"
+        " unconfirmed => true) AS s", ([a.method], a.pool)))
 
 
 def main():
@@ -35,7 +44,8 @@ def main():
                 model = model.cuda()
             torch.manual_seed(a.seed + number)
             rows = answer_tasks(a, model, tokenizer, folder + ".json", f"{a.pool} round {number}")
-            right = [r for r in rows if (r["reward"] or 0) > 0]
+            found = successes(a)
+            right = [r for r in rows if r["candidate_id"] in found]
             solved = len({r["task"] for r in right})
             print(
                 f"round {number}: {len(right)} of {len(rows)} answers are right, of {solved} tasks",

@@ -27,7 +27,7 @@ def examples(a):
             rows = cudal1.column(
                 "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s,"
                 " per_task => %s, pool => %s, content => %s, unconfirmed => %s)",
-                (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))
+                (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, not a.timed))
             if len(rows) >= a.wait_for:
                 break
             time.sleep(2)
@@ -83,8 +83,9 @@ def main():
     p.add_argument("--above", type=float, default=0, help="only rewards above this")
     p.add_argument("--content", choices=("answer", "code"), default="answer",
                    help="code: the fenced code alone")
-    p.add_argument("--unconfirmed", action="store_true",
-                   help="also right codes whose times could not be confirmed")
+    p.add_argument("--timed", action="store_true",
+                   help="only right codes that have a time, too; what runs and is right counts"
+                   " without --above")
     p.add_argument("--wait-for", type=int, default=0, metavar="N",
                    help="begin when the database has so many")
     p.add_argument("--epochs", type=float, default=3)

@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(136);
+SELECT plan(137);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -109,6 +109,16 @@ SELECT pg_temp.answer('I do not know'), pg_temp.measure(:d, NULL), pg_temp.advan
 SELECT is(pg_temp.progress('g2'), 'finished 1 1 3 0 0 0 30', 'all trials made: done');
 SELECT is((SELECT l.note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'all trials made', 'and it says so');
 SELECT is((SELECT DISTINCT method FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'stage 1', 'a method of its own');
+-- a correct code whose time is unsteady is a success, too
+SAVEPOINT before_unsteady;
+SELECT cudal1_add_campaign('g3', 'augment', '{m1}', '{a}', '{"trials": 3, "successes": 1}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer('unsteady') \g /dev/null
+INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, code_hash)
+SELECT task_id, candidate_id, 'measure', 1, :d, 'M', 'default', 'unstable', code_hash FROM cudal1.candidate WHERE state = 'queued' RETURNING measurement_id AS unsteady \gset
+SELECT cudal1.reject_candidate(c, 'unverified', :unsteady, 'two measurements disagree') FROM cudal1.candidate AS c WHERE c.state = 'queued' \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT l.note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g3'), '1 correct codes', 'a correct code without a time counts');
+ROLLBACK TO before_unsteady;
 
 -- self_supervised: rounds with a pause between
 SELECT cudal1_add_campaign('s', 'self_supervised', '{m1}', options => '{"batch": 3, "rounds": 2}') \g /dev/null

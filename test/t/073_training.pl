@@ -36,6 +36,10 @@ is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
 is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');
 is(scalar @{ $found->{figures} }, 6, 'beside what TRL logs are outcomes, device seconds and exemplars');
 ok($found->{adapter}, 'an adapter is left');
+my ($config, $difference) = @{ $found->{paper} // [] };
+is_deeply($config, { loss_type => 'grpo', beta => 0.04, epsilon => 0.1, scale_rewards => 'group' }, 'grpo.py --paper: the paper\'s loss, beside what the line says')
+	or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log"));
+cmp_ok($difference // 1, '<', 1e-5, 'which is eq. 5');
 is($node->safe_psql('postgres', <<'END'), '16 16 4', 'each group that was answered has its four answers, each once');
 SELECT count(*) || ' ' || count(DISTINCT (p.group_key, p.proposal_key)) || ' ' || count(DISTINCT p.group_key)
 FROM cudal1.proposal AS p JOIN cudal1.pool USING (pool_id) WHERE pool.name = 'run'

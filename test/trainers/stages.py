@@ -8,6 +8,7 @@ CUDAL1_DSN as there; a worker must measure the task "task".
 Everything is imported once, and each program is a child of this process. Prints one JSON object.
 """
 import json
+import math
 import os
 import signal
 import sys
@@ -105,6 +106,29 @@ def child(program, words, arrange=lambda: None):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
+def in_child(function):
+    """What a function returns that changes the programs for good, from a child of this process."""
+    there, here = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        result = None
+        try:
+            log = os.open(f"{FOLDER}/log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            result = function()
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+        os.write(here, json.dumps(result).encode())
+        os._exit(0)
+    os.close(here)
+    with os.fdopen(there) as result:
+        found = json.load(result)
+    os.waitpid(pid, 0)
+    return found
+
+
 # places in a trainer's life, in the order in which it comes by them
 PLACES = {
     "before the campaign": before(grpo, "begin"),
@@ -137,6 +161,56 @@ def alike():
     return sum(d == w for d, w in zip(drawn, wanted))
 
 
+def paper_loss():
+    """How far TRL's loss is from CUDA-L1's eq. 5 by grpo.py --paper, over answers of different
+    lengths, with a clip that acts."""
+    asked, inner = [], grpo.GRPOConfig
+
+    def noting(**settings):
+        asked.append(settings)
+        return inner(**settings)
+
+    def stop(*_, **__):
+        raise StopIteration
+
+    grpo.GRPOConfig, grpo.begin, grpo.ContrastiveTrainer.train = noting, lambda a: None, stop
+    try:
+        grpo.main([*LOOP, "--paper", "--clip", "0.1", "--smooth", "1.5", "--output",
+                   f"{FOLDER}/paper"])
+    except StopIteration:
+        pass
+    config = {k: asked[0][k] for k in ("loss_type", "beta", "epsilon", "scale_rewards")}
+    torch.manual_seed(1)
+    lengths, width = [3, 7, 5, 7], 7
+    mask = torch.tensor([[int(i < n) for i in range(width)] for n in lengths])
+    now, old, first = (torch.randn(4, width) * scale - 3 for scale in (0.5, 0.4, 0.3))
+    gains = torch.tensor([1.2, -0.4, 0.3, -1.1])
+    tiny = transformers.AutoModelForCausalLM.from_pretrained(f"{FOLDER}/model")
+    made = inner(**asked[0] | {"output_dir": f"{FOLDER}/paper", "gradient_accumulation_steps": 1,
+                               "report_to": []})
+    trainer = trl.GRPOTrainer(
+        model=tiny, reward_funcs=lambda **_: [], args=made,
+        train_dataset=grpo.Dataset.from_list([{"prompt": "x"}]),
+        processing_class=transformers.AutoTokenizer.from_pretrained(f"{FOLDER}/model"))
+    trainer._get_per_token_logps_and_entropies = lambda *_, **__: (
+        now, torch.zeros_like(now), None)
+    trainer.current_gradient_accumulation_steps = 1
+    ids = torch.ones(4, width, dtype=torch.long)
+    loss = trainer._compute_loss(tiny, {
+        "prompt_ids": ids, "prompt_mask": ids, "completion_ids": ids, "completion_mask": mask,
+        "advantages": gains, "old_per_token_logps": old, "ref_per_token_logps": first,
+        "num_items_in_batch": mask.sum()})
+    wanted = 0.0
+    for i, n in enumerate(lengths):
+        for t in range(n):
+            ratio = math.exp(now[i, t] - old[i, t])
+            apart = first[i, t].item() - now[i, t].item()
+            term = min(ratio * gains[i].item(),
+                       max(min(ratio, 1 + made.epsilon), 1 - made.epsilon) * gains[i].item())
+            wanted -= (term - made.beta * (math.exp(apart) - apart - 1)) / n / len(lengths)
+    return config, abs(loss.item() - wanted)
+
+
 found = {"trl": trl.__version__, "torch": torch.__version__, "alike": alike()}
 plain = ["--tasks", "task", "--samples", "2", "--max-tokens", "8", "--micro-batch", "2"]
 found["model"] = child(
@@ -166,5 +240,6 @@ found["figures"] = sorted(
     set(history[-1]) & {
         "outcome/malformed", "device_seconds", "exemplars/best", "answers/distinct", "entropy",
         "frac_reward_zero_std"})
+found["paper"] = in_child(paper_loss)
 found["adapter"] = os.path.exists(f"{FOLDER}/grpo/adapter_config.json")
 print(json.dumps(found))
