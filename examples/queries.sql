@@ -43,15 +43,11 @@ FROM (SELECT t.name AS task, c.reward,
       WINDOW w AS (PARTITION BY t.task_id ORDER BY p.proposal_id)) AS x
 WHERE reward > coalesce(before, 0) ORDER BY task, n;
 
--- Which parents led to the best codes? Exemplars of the prompt, with their rewards
-SELECT t.name AS task, c.candidate_id, c.reward, e.candidate_id AS exemplar, e.reward AS exemplar_reward
-FROM cudal1.candidate AS c
-    JOIN cudal1.task AS t USING (task_id)
-    JOIN cudal1.proposal AS p ON p.candidate_id = c.candidate_id
-    JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-    JOIN cudal1.candidate AS e ON e.candidate_id = ANY (q.exemplars)
-WHERE c.state = 'successful'
-ORDER BY c.reward DESC, c.candidate_id, e.reward LIMIT 20;
+-- Which codes led to the five best ones? Exemplars of their prompts, of theirs, and so on
+SELECT b.task, l.*
+FROM (SELECT task, candidate_id FROM cudal1_best() ORDER BY reward DESC LIMIT 5) AS b,
+    cudal1_lineage(b.candidate_id) AS l
+ORDER BY b.task, l.depth, l.reward DESC;
 
 -- What does a campaign cost for each successful code?
 SELECT m.name AS model, count(*) FILTER (WHERE r.state = 'answered') AS answers, sum(r.prompt_tokens + r.completion_tokens) AS tokens,

@@ -30,7 +30,7 @@ RESET ROLE;
 
 CREATE TEMPORARY TABLE argument (name text, type regtype, expression text, function text, variant text);
 INSERT INTO argument (name, type, expression) VALUES
-	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('text', 'text', '''{reference}{exemplars}'''), ('template', 'text', 'NULL'), ('exemplars', 'bigint[]', '''{}'''), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
+	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('text', 'text', '''{reference}{exemplars}'''), ('template', 'text', 'NULL'), ('exemplars', 'bigint[]', '''{}'''), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
 	('request_ids', 'bigint[]', format('ARRAY[%s]', :'request')), ('group_key', 'text', quote_literal(:'group_key')), ('group_keys', 'text[]', '''{g}'''), ('proposal_key', 'text', '''k'''), ('proposal_keys', 'text[]', '''{k}'''),
 	('campaign', 'text', '''of bert'''), ('name', 'text', '''of bert'''), ('method', 'text', '''of bert'''), ('methods', 'text[]', '''{of bert}'''), ('method_a', 'text', '''of bert'''), ('method_b', 'text', '''manual'''),
 	('task', 'text', '''t'''), ('tasks', 'text[]', '''{t}'''), ('reference', 'text', '''another'''), ('language', 'text', '''pytorch'''), ('signature', 'jsonb', 'NULL::jsonb'), ('level', 'int', 'NULL::int'),
@@ -203,7 +203,9 @@ INSERT INTO line VALUES
 	('cudal1_submit_batch: codes and keys', '- - yes -', 'proposals of one''s own of shared codes'),
 	('cudal1_submit_response', '- - 42501 -', 'another''s method'),
 	('cudal1_submit_response: prompt', '- - 42501 -', 'another''s prompt'),
+	('cudal1_best', '- yes yes -', 'reads'),
 	('cudal1_light', '- yes yes -', 'reads'),
+	('cudal1_lineage', '- yes yes -', 'reads'),
 	('cudal1_task_report', '- yes yes -', 'reads'),
 	('cudal1_top_tasks', '- yes yes -', 'reads'),
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
@@ -211,7 +213,7 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'best_over', 'lacks_baseline', 'timed_reference', 'over_baseline', 'evaluation_cost', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option_if', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'best_over', 'lacks_baseline', 'timed_reference', 'over_baseline', 'origin', 'evaluation_cost', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option_if', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
 	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'cancel_requests', 'certify', 'certify_idle', 'change_privileges',
 	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_members', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'compare_tasks', 'compose_prompt', 'conclude_verification', 'conclude_without_score', 'conservative_round', 'room_of', 'add_up_stored', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
