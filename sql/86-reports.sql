@@ -421,9 +421,9 @@ BEGIN
 		FROM ranked AS r GROUP BY r.label, r.place)
 	SELECT x.label, x.tasks, x.mean, x.max, x.p75, x.p50, x.p25, x.success, x.speedup,
 		x.geometric_mean, x.trimmed_mean,
-		   CASE summarise.missing WHEN 'zero' THEN format('%s without success count 0', x.without)
-								  WHEN 'one' THEN format('%s without success count 1.00', x.without)
-								  ELSE format('%s without success left out', x.without) END
+		   CASE summarise.missing WHEN 'zero' THEN format('%s unsolved, counted as 0', x.without)
+								  WHEN 'one' THEN format('%s unsolved, counted as 1.00', x.without)
+								  ELSE format('%s unsolved, left out', x.without) END
 	FROM (SELECT * FROM rows
 		  UNION ALL
 		  SELECT 'All', 2147483648, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0

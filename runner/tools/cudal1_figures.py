@@ -52,8 +52,6 @@ class Figures:
 
     def speedups(self):
         """Of tasks: their distribution and each task's own."""
-        self.call("histogram", "cudal1_speedup_histogram",
-                  f"{self.where}, without_weak => {self.weak}")
         self.call("tasks", "cudal1_top_tasks",
                   f"1000000, {self.where}, without_weak => {self.weak}")
         self.call("percentiles", "cudal1_percentiles", f"{self.where}, missing => {self.missing}")
@@ -185,13 +183,13 @@ class Figures:
                             AND p.method = coalesce({self.method}, p.method) AND {self.pool})),
             -- chosen before their texts are read, because a sort of all codes takes gigabytes
             shown AS (
-                SELECT r.candidate_id, r.other, r.place, t.name AS task
+                SELECT r.candidate_id, r.other, r.place, t.name AS task, t.language
                 FROM ranked AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
                     JOIN cudal1.task AS t ON t.task_id = c.task_id
                 WHERE c.code <> '' AND t.retired_at IS NULL
                 ORDER BY r.other, r.place, c.reward DESC NULLS LAST, r.candidate_id
                 LIMIT {CODES_SHOWN})
-            SELECT c.candidate_id, r.task, c.state, c.reward, c.wide, c.failure,
+            SELECT c.candidate_id, r.task, r.language, c.state, c.reward, c.wide, c.failure,
                    left(c.detail, 1000) AS detail, left(c.code, {CODE_SHOWN}) AS code,
                    p.method, p.prompt_id AS prompt, q.exemplars, q.scores
             FROM shown AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id

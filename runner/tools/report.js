@@ -126,28 +126,6 @@ function draw(c) {
 	chart.whole = { min: c.x.min, max: c.x.max };
 }
 
-/* the lines of two texts: those of both, of the first alone (-) and of the second (+), two around each change */
-function diff(from, to) {
-	const a = from.split("\n"), b = to.split("\n"), wide = b.length + 1;
-	if (a.length * b.length > 4e6)
-		return [["", "too long to be compared here"]];
-	/* the longest common rest from each pair of lines on */
-	const rest = new Uint16Array((a.length + 1) * wide);
-	for (let i = a.length - 1; i >= 0; i--)
-		for (let j = b.length - 1; j >= 0; j--)
-			rest[i * wide + j] = a[i] === b[j] ? rest[(i + 1) * wide + j + 1] + 1 : Math.max(rest[(i + 1) * wide + j], rest[i * wide + j + 1]);
-	const all = [];
-	for (let i = 0, j = 0; i < a.length || j < b.length;)
-		if (i < a.length && j < b.length && a[i] === b[j])
-			all.push([" ", a[i++], j++]);
-		else if (i < a.length && (j === b.length || rest[(i + 1) * wide + j] >= rest[i * wide + j + 1]))
-			all.push(["-", a[i++]]);
-		else
-			all.push(["+", b[j++]]);
-	const near = all.map((_, k) => all.slice(Math.max(0, k - 2), k + 3).some(line => line[0] !== " "));
-	return all.flatMap((line, k) => near[k] ? [line] : near[k - 1] ? [["", "…"]] : []);
-}
-
 function make(tag, text, ...children) {
 	const made = document.createElement(tag);
 	made.textContent = text;
@@ -163,29 +141,54 @@ function link(id, shown) {
 	return a;
 }
 
+/* a speedup as the tables show it */
+const factor = v => v === null || v === undefined ? "" : (v >= 100 ? Math.round(v) : v.toFixed(2)) + "x";
+
+/* the pieces of a code, by kind where the page has the kinds */
+function coloured(c) {
+	let at = 0;
+	const pieces = (c.colours || "").split(" ").filter(Boolean).map(piece => {
+		const made = make("span", c.code.slice(at, at += +piece.slice(1)));
+		made.className = "token-" + piece[0];
+		return made;
+	});
+	return [...pieces, c.code.slice(at)];
+}
+
+/* the lines that a code changed in another, two around each change */
+function changed(c) {
+	const a = page.codes[c.changes.of].code.split("\n"), b = c.code.split("\n");
+	const lines = (tag, sign, all) => all.map(line => make(tag, sign + " " + line + "\n"));
+	return c.changes.groups.flatMap((group, k) => [...k ? ["…\n"] : [], ...group.flatMap(([kind, i, i_end, j, j_end]) => kind === "equal"
+		? lines("span", " ", b.slice(j, j_end)) : [...lines("del", "-", a.slice(i, i_end)), ...lines("ins", "+", b.slice(j, j_end))])]);
+}
+
+/* the tree of the codes that led to one, the best first; each code once */
+function ancestors(c, known) {
+	const fresh = (c.exemplars || []).map((id, k) => [id, (c.scores || [])[k]]).reverse().filter(([id]) => !known.has(id));
+	fresh.forEach(([id]) => known.add(id));
+	const list = make("ul", "", ...fresh.map(([id, score]) =>
+		make("li", "", link(id, `${id} (${factor(score)})`), ...page.codes[id] ? [ancestors(page.codes[id], known)] : [])));
+	return fresh.length ? list : "";
+}
+
 /* the code that the address names, with what led to it */
 function open_code() {
 	const panel = document.getElementById("panel"), code = document.getElementById("code");
 	const c = page.codes[(location.hash.match(/^#candidate-(\d+)$/) || [])[1]];
 	if (!c)
 		return panel.close();
-	const factor = v => v === null || v === undefined ? "" : short(v) + "x";
 	const verdict = c.state === "successful" ? factor(c.reward) + (c.wide ? ", an end of a wide interval" : "") : c.failure || c.state;
 	code.replaceChildren(make("h2", `Candidate ${c.candidate_id}: ${verdict}`), make("p", c.task + (c.method ? ", by " + c.method : "")));
 	if (c.detail)
 		code.append(make("p", c.detail));
-	code.append(make("pre", c.code));
-	const shown = c.exemplars || [];
-	/* exemplars are in ascending score */
-	const parent = page.codes[shown[shown.length - 1]];
+	code.append(make("pre", "", ...coloured(c)));
 	if (c.prompt !== null)
-		code.append(make("p", `Prompt ${c.prompt} showed ` + (shown.length ? "candidates " : "no exemplar."),
-			...shown.flatMap((id, k) => [k ? ", " : "", link(id, `${id} (${factor((c.scores || [])[k])})`)])));
-	if (parent) {
-		const lines = diff(parent.code, c.code).map(([kind, line]) => make(kind === "+" ? "ins" : kind === "-" ? "del" : "span", kind + " " + line + "\n"));
-		code.append(make("p", "Against ", link(parent.candidate_id, "candidate " + parent.candidate_id), ", the best that the prompt showed:"),
-			make("pre", "", ...lines));
-	}
+		code.append(make("p", (c.exemplars || []).length ? `Prompt ${c.prompt} showed these codes; below each are those that its own prompt showed:`
+			: `Prompt ${c.prompt} showed no code.`), ancestors(c, new Set([c.candidate_id])));
+	if (c.changes)
+		code.append(make("p", "Against ", link(c.changes.of, "candidate " + c.changes.of), ", the best that the prompt showed:"),
+			make("pre", "", ...changed(c)));
 	if (page.prompts[c.prompt])
 		code.append(make("details", "", make("summary", "the prompt"), make("pre", page.prompts[c.prompt])));
 	if (!panel.open)
@@ -222,6 +225,27 @@ document.getElementById("panel").addEventListener("close", () => {
 	if (location.hash)
 		history.replaceState(null, "", location.pathname + location.search);
 });
+/* a table by the column that is clicked, numbers the largest first, and the other way at the next click; rows of all stay last */
+const units = { s: 1, min: 60, h: 3600, d: 86400 };
+function sort(head) {
+	const body = head.closest("table").tBodies[0], place = head.cellIndex, key = row => {
+		const text = row.cells[place].textContent.trim(), [, value, unit] = text.replaceAll(",", "").match(/^([+-]?[\d.]+)[x\s]*(\S*)/) || [];
+		return value === undefined ? text.toLowerCase() : value * (units[unit] || 1);
+	};
+	const before = head.getAttribute("aria-sort"), down = before ? before === "ascending" : !head.classList.contains("name");
+	const compare = (x, y) => typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
+	/* what is no number, as "-", comes after numbers */
+	const rank = row => row.className === "all" ? 2 : down && typeof key(row) === "string" && !head.classList.contains("name") ? 1 : 0;
+	body.append(...[...body.rows].sort((x, y) => rank(x) - rank(y) || (down ? -1 : 1) * compare(key(x), key(y))));
+	for (const other of head.parentNode.cells)
+		other.removeAttribute("aria-sort");
+	head.setAttribute("aria-sort", down ? "descending" : "ascending");
+}
+for (const head of document.querySelectorAll("th")) {
+	head.tabIndex = 0;
+	head.addEventListener("click", () => sort(head));
+	head.addEventListener("keydown", e => e.key === "Enter" && sort(head));
+}
 addEventListener("hashchange", open_code);
 const all = () => page.charts.forEach(draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);

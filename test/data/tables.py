@@ -90,12 +90,12 @@ def table(name, found, missing="zero", weak=True, faster_than=1, show=rounded):
         counted = x + {"zero": [0] * lost, "one": [1] * lost, "drop": []}[missing]
         cut = math.floor(len(counted) * 0.1)
         inner = sorted(counted)[cut:len(counted) - cut]
-        words = {"zero": "count 0", "one": "count 1.00", "drop": "left out"}[missing]
+        words = {"zero": "counted as 0", "one": "counted as 1.00", "drop": "left out"}[missing]
         geometric = 0 if min(counted) == 0 else math.exp(sum(map(math.log, counted)) / len(counted))
         quartiles = [show(percentile(counted, p)) for p in (0.75, 0.5, 0.25)]
         rows.append([name, level, len(counted), show(sum(counted) / len(counted)), max(counted), *quartiles, len(x),
                      sum(v > faster_than for v in x), show(geometric), show(sum(inner) / len(inner)),
-                     f"{lost} without success {words}", 0, sum(t in WEAK for t in chosen)])
+                     f"{lost} unsolved, {words}", 0, sum(t in WEAK for t in chosen)])
     return rows
 
 
