@@ -34,11 +34,20 @@ def arguments():
 
 def start(database, asked):
     """The campaign, unless an earlier call has added it."""
-    if database.execute("SELECT FROM cudal1.campaign WHERE name = %s", [asked.name]).rowcount:
-        print(f"campaign {asked.name} is there already")
-        return
     tasks = [name for name, in database.execute(
-        "SELECT name FROM cudal1.task WHERE name LIKE %s AND retired_at IS NULL", [asked.tasks])]
+        "SELECT name FROM cudal1.task WHERE name LIKE %s AND retired_at IS NULL ORDER BY name", [asked.tasks])]
+    there = database.execute(
+        "SELECT (c.options ->> 'max_candidates')::int, m.endpoint, m.model, (m.parameters ->> 'temperature')::float8,"
+        " array_agg(DISTINCT t.name::text) FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)"
+        " JOIN cudal1.model AS m USING (model_id) JOIN cudal1.task AS t ON t.task_id = l.task_id WHERE c.name = %s"
+        " GROUP BY c.campaign_id, m.model_id", [asked.name]).fetchone()
+    if there:
+        print(f"campaign {asked.name} is there already")
+        wanted = (asked.candidates, asked.endpoint, asked.model, asked.temperature, tasks)
+        for what, has, given in zip(("candidates", "endpoint", "model", "temperature", "tasks"), there, wanted):
+            if given != (sorted(has) if what == "tasks" else has):
+                print(f"  it keeps its own {what}: {', '.join(has) if what == 'tasks' else has}; --name begins another campaign")
+        return
     if not tasks:
         sys.exit(f"no task is like '{asked.tasks}': cudal1-import brings in KernelBench's, and demo/tasks")
     database.execute(
@@ -72,7 +81,7 @@ def main():
         database.add_notice_handler(lambda notice: print(f"{notice.severity}: {notice.message_primary}", file=sys.stderr))
         start(database, asked)
         follow(database, asked)
-        print("\nthe best code of each task:")
+        print("\nthe best code of each task, which `cudal1 show ID` prints and `cudal1 best --save DIR` writes to a file:")
         for task, reward, candidate in database.execute(
                 "SELECT DISTINCT ON (t.name) t.name, c.reward, c.candidate_id FROM cudal1.proposal AS p"
                 " JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id"
