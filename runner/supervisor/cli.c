@@ -304,7 +304,8 @@ cli_plain(char *out, size_t size, const char *in)
 		size_t		n = text_character(in, left);
 		bool		blank = *c == ' ' || *c == '\n' || *c == '\t';
 
-		if (blank && o > 0 && out[o - 1] != ' ')
+		/* spaces of a compiler's lines point at a column */
+		if (*c == ' ' || (blank && o > 0 && out[o - 1] != ' '))
 			out[o++] = ' ';
 		/* C1 is U+0080 to U+009F, the others are U+200B to U+200F, U+2028 to U+202E, U+206x */
 		else if (n == 0 || (!blank && *c < 0x20) || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)
@@ -359,10 +360,9 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 	const char *weak = json_string_value(json_object_get(json_object_get(result, "evidence"),
 														 "weak"));
 	char		name[256];
-	char		detail[700];
+	size_t		length;
 
 	cli_plain(name, sizeof(name), file);
-	cli_plain(detail, sizeof(detail), why ? why : "");
 	if (cli->width > 0)
 		printf("%-*s  ", cli->width, name);
 	if (status == CLI_RIGHT)
@@ -379,7 +379,17 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 			putchar(*c == '_' ? ' ' : *c);
 		printf("%s", plain);
 	}
-	printf("%s%s\n", detail[0] ? ": " : "", detail);
+	for (const char *at = why; at && *at; at += length + (at[length] == '\n'))
+	{
+		char		line[2048];
+		char		plain_line[700];
+
+		length = strcspn(at, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int) length, at);
+		cli_plain(plain_line, sizeof(plain_line), line);
+		printf("%s%s", at == why ? ": " : "\n    ", plain_line);
+	}
+	putchar('\n');
 	if (weak)
 		printf("%*sthe task is weak: %s would be right, too\n", cli->width > 0 ? cli->width + 2 : 0,
 			   "", weak);

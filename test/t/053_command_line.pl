@@ -144,6 +144,8 @@ SKIP:
 	is($status, 0, 'a task folder, and a right candidate') or diag $said;
 	($status, $said) = outcome('--signature signature.json bare.c broken.c');
 	is($status, 1, 'a signature beside the source, and code that does not compile') or diag $said;
+	($status, $said) = outcome('--text --signature signature.json bare.c broken.c');
+	like($said, qr/^compile error: [^\n]*\n(?:    [^\n]*\n)*     +\d+ \| [^\n]*\n     +\| +\^/m, 'the lines of a compiler, as it wrote them');
 	($status, $said) = outcome('--device cpu:999 twice.c sum.c');
 	is($status, 3, 'a device that is not there') or diag $said;
 	like($said, qr/"outcome":"lost".*cudal1-measure --devices prints/, 'is no verdict, and says which are');
