@@ -5,7 +5,7 @@ export PG_CONFIG PYTORCH PYTHON
 # a change of a header rebuilds what may include it
 $(OBJS): $(wildcard src/*.h supervise/*.h bgworker/*.h)
 
-.PHONY: deps ready built demo train-demo test lint sanitize dist deb check-deb
+.PHONY: deps ready built demo docs train-demo test lint sanitize dist deb check-deb
 deps:
 	@tools/deps
 
@@ -20,6 +20,10 @@ built:
 
 demo: ready
 	@demo/run
+
+# the documents as a site with search, by MkDocs
+docs:
+	@tools/docs build/site && echo build/site/index.html
 
 # the three stages of examples/train, in a Python environment of their own
 train-demo: export TRAINERS = yes
