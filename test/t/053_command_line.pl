@@ -15,8 +15,8 @@ my $profile = "$dir/profile.json";
 my $signature = '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}';
 my $loop = 'for (int i = 0; i < 64; i++)';
 my %text = (
-	'profile.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
-	'fixed.json' => '{"bucket_seconds": 0.01, "precision_goal": 0, "looks": [2, 4], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
+	'profile.json' => '{"bucket_seconds": 0.01, "window_seconds": 0.0005, "looks": [2], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
+	'fixed.json' => '{"bucket_seconds": 0.01, "window_seconds": 0.0005, "precision_goal": 0, "looks": [2, 4], "pairs": 2, "half_width_limit": null, "check_seconds": 0.05}',
 	'twice.c' => "/* $signature */\nvoid solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'twice.cu' => "/* $signature */\nextern \"C\" void solve(const float *x, float *y);\n",
 	'bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
