@@ -125,6 +125,9 @@ BEGIN
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
 		PERFORM cudal1.wake_waiters();
+	ELSIF candidate_ids <> '{}' THEN
+		RAISE NOTICE 'nothing was cancelled: the candidates have their verdicts, or other '
+			'roles want them';
 	END IF;
 	RETURN n;
 END
@@ -133,6 +136,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
 'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many
 were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
 ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
-Decided candidates stay as they are and don''t count; a submission with another proposal_key, or
-none, queues a cancelled one again. Errors: 42704 unknown id, 42501 a candidate that the caller did
-not propose: then none is cancelled';
+Decided candidates stay as they are and don''t count (a NOTICE where that is so for all); a
+submission with another proposal_key, or none, queues a cancelled one again. Errors: 42704 unknown
+id, 42501 a candidate that the caller did not propose: then none is cancelled';

@@ -34,6 +34,7 @@ SELECT cudal1_add_task('softmax', 'class Model: pass', 'pytorch') > 0 AS added;
 SELECT cudal1_restore_task('softmax');
 SELECT cudal1_import_result('softmax', 'w', 2, 'imported', 'A100') AS w \gset
 SELECT cudal1_withdraw(:w, 'it cheats');
+SELECT cudal1_cancel(ARRAY[:w]);
 SELECT cudal1_import_result('softmax', 'w', 2, 'imported', 'A100') = :w AS same;
 SET client_min_messages = error;
 -- without a grant
