@@ -135,7 +135,9 @@ BEGIN
 			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
 			'contrastive'), '22023',
 		format('unknown kind of campaign "%s"', kind),
-		'Kinds are vanilla, augment, self_supervised, evolve and contrastive.');
+		concat_ws(' ', cudal1.nearest(kind,
+				'{vanilla,augment,self_supervised,evolve,contrastive}'),
+			'Kinds are vanilla, augment, self_supervised, evolve and contrastive.'));
 	o := cudal1.check_campaign(kind, options);
 	IF coalesce(cardinality(models), 0) = 0 THEN
 		PERFORM cudal1.raise_if(kind <> 'contrastive', '22023',

@@ -337,7 +337,8 @@ BEGIN
 		'role and kind must not be null');
 	PERFORM cudal1.raise_if(kind NOT IN ('trainer', 'analyst', 'operator', 'agent'), '22023',
 		format('unknown kind of role "%s"', kind),
-		'Kinds are trainer, analyst, operator and agent.');
+		concat_ws(' ', cudal1.nearest(kind, '{trainer,analyst,operator,agent}'),
+			'Kinds are trainer, analyst, operator and agent.'));
 	PERFORM cudal1.check_name('role', role);
 	FOR o IN
 		-- the schema of the functions is left as it is where it is open already, or has another

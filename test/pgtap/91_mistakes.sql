@@ -95,7 +95,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_evaluate('{}', profile => 'paper_evl')$$, '42704', 'Did you mean "paper_eval"'),
 	($$SELECT cudal1_evaluate('{}', device => 'gpu')$$, '42704', 'Name a class \(cpu, cuda\)'),
 	($$SELECT cudal1_grant('plain_rol', 'trainer')$$, '42704', 'Did you mean "plain_role"'),
-	($$SELECT cudal1_grant('plain_role', 'trainers')$$, '22023', 'Kinds are trainer'),
+	($$SELECT cudal1_grant('plain_role', 'trainers')$$, '22023', 'Did you mean "trainer"\? Kinds are'),
 	($$SELECT cudal1_set_weight('plain_role', -1)$$, '22023', 'between 0.001 and 1000'),
 	($$SELECT cudal1_enable_device('cpu:9', true)$$, '42704', 'cudal1.device lists'),
 	($$SELECT cudal1_import_result('column sums', 'x', -2, 'a', 'A100')$$, '22023', 'must be null, 0 or'),
@@ -114,7 +114,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', key_name => 'sk-0123456789')$$, '22023', 'not the key itself'),
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', concurrency => 0)$$, '22023', 'between 1 and 10000'),
 	($$SELECT cudal1_generate(1, 'modle')$$, '42704', 'Did you mean "model"'),
-	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Kinds are vanilla'),
+	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Did you mean "evolve"\? Kinds are'),
 	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}')$$, '22023', 'Give at least one of the options'),
 	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}', options => '{"candidates": 3}')$$, '22023', 'Options are'),
 	($$SELECT cudal1_pause_campaign('c')$$, '42704', 'cudal1.campaign_progress lists');
