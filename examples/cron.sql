@@ -22,6 +22,10 @@ SELECT cron.schedule('cudal1 devices', '*/30 * * * *', $$SELECT cudal1_measure_a
 -- texts of candidates that failed three months ago; verdicts stay
 SELECT cron.schedule('cudal1 retention', '0 4 * * 0', $$SELECT cudal1_prune('90 days')$$);
 
+-- pg_cron keeps a row of each run for ever
+SELECT cron.schedule('cudal1 runs', '15 4 * * *',
+    $$DELETE FROM cron.job_run_details WHERE end_time < now() - interval '30 days'$$);
+
 -- derived numbers against their sources: a difference becomes a warning in the server's log
 SELECT cron.schedule('cudal1 check', '30 4 * * *', $job$DO $$
 DECLARE
