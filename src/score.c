@@ -86,20 +86,6 @@ sorted_copy(const double *values, size_t n)
 	return copy;
 }
 
-static double
-percentile_of_sorted(const double *sorted, size_t n, double p)
-{
-	double		position = p * (double) (n - 1);
-	size_t		below = (size_t) position;
-	double		share = position - (double) below;
-
-	if (below + 1 >= n)
-		return sorted[n - 1];
-	if (share == 0)
-		return sorted[below];
-	return sorted[below] + share * (sorted[below + 1] - sorted[below]);
-}
-
 double
 cudal1_score_median(const double *values, size_t n)
 {
@@ -110,16 +96,6 @@ cudal1_score_median(const double *values, size_t n)
 		median = n % 2 == 1 ? sorted[n / 2] : 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
 	free(sorted);
 	return median;
-}
-
-double
-cudal1_score_percentile(const double *values, size_t n, double p)
-{
-	double	   *sorted = sorted_copy(values, n);
-	double		percentile = sorted != NULL ? percentile_of_sorted(sorted, n, p) : NAN;
-
-	free(sorted);
-	return percentile;
 }
 
 double

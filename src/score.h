@@ -31,9 +31,6 @@ extern double cudal1_score_mean(const double *values, size_t n);
 /* the mean of n >= 1 values but the largest `share` of them, in [0, 1); NaN if memory is short */
 extern double cudal1_score_trimmed(const double *values, size_t n, double share);
 
-/* linear percentile (numpy's default), p in [0, 1], n >= 1 */
-extern double cudal1_score_percentile(const double *values, size_t n, double p);
-
 /* variance about the mean over n (population), the paper's inter-bucket variance */
 extern double cudal1_score_variance(const double *values, size_t n);
 

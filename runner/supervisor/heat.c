@@ -181,7 +181,6 @@ heat_live_apart(Measure *m)
 {
 	m->shares = 0;
 	m->dissolved = false;
-	m->dissolved_by[0] = '\0';
 }
 
 void

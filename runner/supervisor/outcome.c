@@ -43,14 +43,6 @@ measure_leave_out(char *text, const char *folder)
 }
 
 bool
-measure_dissolve(Measure *m, const char *why)
-{
-	m->dissolved = true;
-	text_clean(m->dissolved_by, sizeof(m->dissolved_by), why, strlen(why));
-	return false;
-}
-
-bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
 	char		text[4096] = "";
@@ -68,7 +60,10 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 	}
 	if (m->shares && outcome != OUTCOME_CANCELLED
 		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
-		return measure_dissolve(m, text);
+	{
+		m->dissolved = true;
+		return false;
+	}
 	m->result->outcome = outcome;
 	if (format)
 		text_clean(m->result->detail, sizeof(m->result->detail), text, strlen(text));
@@ -241,9 +236,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	/* any of them may be the cause */
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))
-		return measure_dissolve(m, result == EXECUTOR_AWAKE ? "a process was awake"
-								: result == EXECUTOR_TIMEOUT ? "a limit of time was passed"
-								: "a process was killed");
+	{
+		m->dissolved = true;
+		return false;
+	}
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
 		&& result != EXECUTOR_BROKEN && !(m->patience > 0 && measure_own_error(executor->text)))

@@ -19,12 +19,6 @@ extern bool conclude(Measure *m, Outcome outcome,
  */
 extern void measure_cause(Measure *m, Side side, const char *cause);
 
-/*
- * ends what members of a set share; each is judged by pairs of its own. `why` is for the evidence.
- * False
- */
-extern bool measure_dissolve(Measure *m, const char *why);
-
 /* Names the defence that found a cheat in the evidence. */
 static inline void
 measure_detector(Measure *m, const char *detector)

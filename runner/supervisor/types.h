@@ -189,9 +189,6 @@ typedef struct Measure
 	double		entered;		/* time at which the member became current */
 	int			shares;			/* members that share a pair's reference now; 0: none */
 	bool		dissolved;		/* something unusual has ended the sharing */
-	char		dissolved_by[256];
-	int			sets_dissolved;
-	int			pools_short;	/* part of sets_dissolved: for want of room in the pool */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	Code		reference;
 	json_t	   *environment;
@@ -249,7 +246,6 @@ typedef struct Measure
 
 	/* estimates, in seconds a run */
 	double		generate_time;
-	double		start_time;		/* start, first run and end of a reference's process */
 	double		check_time;		/* seconds that comparing the outputs of a run takes */
 	double		bring_seconds;	/* to bring an input */
 	int			compared_runs;	/* of a window */

@@ -224,7 +224,6 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 static bool
 launch_reference(Checks *c, Executor *executor, int seat)
 {
-	c->starts++;
 	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena, c->weights);
 }
 
@@ -250,7 +249,6 @@ launch_both(Checks *c)
 {
 	Measure    *m = c->m;
 
-	c->starts++;
 	c->left = gpu_memory_left(m);
 	c->beside = true;
 	c->slot = m->backend->first_input ? 1 : UINT32_MAX;
@@ -439,7 +437,6 @@ check_reference(Checks *c)
 		note_work(c, limit);
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
-	m->start_time = m->result->startup_seconds / c->starts;
 	m->sound = true;
 	return true;
 }

@@ -161,7 +161,6 @@ checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char
 	bool		good;
 
 	m->restores = false;
-	c->starts += side == SIDE_REFERENCE;
 	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
 		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
 	m->restores = true;

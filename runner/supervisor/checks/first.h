@@ -42,7 +42,6 @@ typedef struct Checks
 	bool		beside;			/* on a GPU: it was loaded beside the first */
 	uint32_t	slot;			/* slot of its first run */
 	size_t		left;			/* of the GPU's memory, before it began */
-	uint32_t	starts;			/* of the reference, one after the other */
 	double		time;			/* of its runs, for all candidates */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */

@@ -388,9 +388,6 @@ gpu_open(Measure *m)
 		return false;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
 	gpu->multiprocessors = value > 0 ? value : 1;
-	value = 0;
-	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
-	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
 	if (!(gpu->slots = page_locked(m, WIRE_MAX_RUNS * sizeof(uint32_t)))
 		|| !(gpu->few = page_locked(m, GPU_FEW_BYTES))
 		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")

@@ -68,7 +68,6 @@ typedef struct Gpu
 	CuContextRef context;
 	bool		open;
 	int			multiprocessors;
-	size_t		l2_bytes;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
 	size_t		set_pool_bytes;	/* of each of a set of several */

@@ -22,9 +22,7 @@
 #include "supervisor/outcome.h"
 
 #define LISTED			64		/* processes that are known by number */
-#define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
 #define MIG_ON "multi-instance mode is on: instances are not measured one by one"
-#define MAX_HALVES		32		/* half pairs whose clocks are noted */
 
 bool
 gpu_key(const char *key)

@@ -33,12 +33,6 @@ typedef struct NvmlState
 	pid_t		pid[64];		/* of the first; none where there are more */
 } NvmlState;
 
-/*
- * reasons that change a measurement: hardware and thermal slowdown, power brake; not idling, caps
- * or the application's clocks
- */
-#define NVML_THROTTLE_SEVERE (0x08ULL | 0x20ULL | 0x40ULL | 0x80ULL)
-
 /* number of GPUs, 0 without the library */
 extern int	nvml_count(void);
 extern bool nvml_device(int index, NvmlDevice *device);
