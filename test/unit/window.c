@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <time.h>
 
-static int made_up_clock(clockid_t id, struct timespec *t);
-static int made_up_sleep(const struct timespec *t, struct timespec *left);
+static int	made_up_clock(clockid_t id, struct timespec *t);
+static int	made_up_sleep(const struct timespec *t, struct timespec *left);
 
 #define clock_gettime made_up_clock
 #define nanosleep made_up_sleep
@@ -21,52 +21,53 @@ static int made_up_sleep(const struct timespec *t, struct timespec *left);
 
 #include "tap.h"
 
-#define ELEMENTS 64
-#define RUNS 64
-#define RUN 50e-6 /* seconds of a run that is warm */
-#define PLACES 6 /* results of PyTorch come where the sixth before lay */
+#define ELEMENTS	64
+#define RUNS		64
+#define RUN			50e-6		/* seconds of a run that is warm */
+#define PLACES		6			/* results of PyTorch come where the sixth before lay */
 
 /* what the process of a candidate does */
 typedef enum Manner
 {
 	HONEST,
-	HALF, /* answers when half of its output is there */
-	NOTHING, /* answers and does nothing */
-	AHEAD, /* guesses its inputs, and has its results before their gates */
-	OLD, /* returns earlier results again */
-	NOWHERE, /* names no memory as its result */
-	SILENT, /* does not answer from its tenth run on */
-	BUSY, /* works for a millisecond once an answer is given */
-	BETWEEN, /* warms its memory between an answer and the next gate */
-	QUEUED, /* its device begins when the gate opens, its CPU stopped or not */
+	HALF,						/* answers when half of its output is there */
+	NOTHING,					/* answers and does nothing */
+	AHEAD,						/* guesses its inputs, and has its results before their gates */
+	OLD,						/* returns earlier results again */
+	NOWHERE,					/* names no memory as its result */
+	SILENT,						/* does not answer from its tenth run on */
+	BUSY,						/* works for a millisecond once an answer is given */
+	BETWEEN,					/* warms its memory between an answer and the next gate */
+	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
 } Manner;
 
 volatile sig_atomic_t executor_cancelled;
 
-static Job job;
+static Job	job;
 static Options options;
 static Member member;
 static Backend backend;
-static Measure measure = {.job = &job, .options = &options, .backend = &backend, .member = &member, .result = &member.result, .time = member.time, .outputs = 1};
+static Measure measure = {.job = &job,.options = &options,.backend = &backend,
+	.member = &member,.result = &member.result,.time = member.time,.outputs = 1};
 static WireControl control[2];
 static Process processes[2];
-static Pair pair = {.m = &measure, .process = processes, .n = 1};
+static Pair pair = {.m = &measure,.process = processes,.n = 1};
 static char *outputs[2];
 
 static double moment;
 static Manner manner;
-static float input[RUNS]; /* what each slot of a round has */
-static float brought[RUNS]; /* what the process finds there */
-static float memory[RUNS][ELEMENTS]; /* of the process under way */
-static bool sparse; /* most of a result is zero */
-static bool lucky; /* noise is right in one of 13 runs */
-static bool own_memory; /* results come where earlier ones lay */
+static float input[RUNS];	/* what each slot of a round has */
+static float brought[RUNS];	/* what the process finds there */
+static float memory[RUNS][ELEMENTS];	/* of the process under way */
+static bool sparse;				/* most of a result is zero */
+static bool lucky;				/* noise is right in one of 13 runs */
+static bool own_memory;			/* results come where earlier ones lay */
 static bool stopped;
-static double idle_since; /* when the device has done all its work */
-static uint32_t lost[8]; /* runs in which the supervisor has no core for 5 ms */
+static double idle_since;		/* when the device has done all its work */
+static uint32_t lost[8];		/* runs in which the supervisor has no core for 5 ms */
 static double lost_seconds;
-static double slow_first; /* times as long as others, that a first run takes */
-static int stops;
+static double slow_first;		/* times as long as others, that a first run takes */
+static int	stops;
 
 static int
 made_up_clock(clockid_t id, struct timespec *t)
@@ -120,7 +121,7 @@ prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 	for (uint32_t slot = 0; slot < n; slot++)
 		for (int i = 0; i < ELEMENTS; i++)
 			memory[slot][i] = lucky && slot % 13 == 0 ? input[slot] + (float) i
-													  : -1e6f - (float) random_below(&measure.random, 1000);
+				: -1e6f - (float) random_below(&measure.random, 1000);
 	for (uint32_t slot = 0; slot < n; slot++)
 		brought[slot] = -1;
 	return true;
@@ -144,9 +145,8 @@ static uint64_t
 element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output, uint64_t at)
 {
 	return is_candidate(executor) && manner == NOWHERE ? 0
-													   : (uint64_t) (uintptr_t) &result_of(is_candidate(executor) && manner == OLD && run > 8
-																 ? run - PLACES + 1
-																 : run)[at];
+		: (uint64_t) (uintptr_t) &result_of(is_candidate(executor) && manner == OLD && run > 8
+											? run - PLACES + 1 : run)[at];
 }
 
 static bool
@@ -176,7 +176,7 @@ rests(Measure *m, bool *rest)
 
 static bool
 read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-	uint32_t slot, void *out)
+			uint32_t slot, void *out)
 {
 	memcpy(out, result_of(run), ELEMENTS * sizeof(float));
 	return true;
@@ -184,9 +184,9 @@ read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint3
 
 static bool
 compare_outputs(Measure *m, const void *expected, const void *found, int output,
-	const Tolerance *tolerance, Comparison *result)
+		const Tolerance *tolerance, Comparison *result)
 {
-	*result = (Comparison){.equal = memcmp(expected, found, ELEMENTS * sizeof(float)) == 0};
+	*result = (Comparison) {.equal = memcmp(expected, found, ELEMENTS * sizeof(float)) == 0};
 	return true;
 }
 
@@ -214,9 +214,8 @@ executor_open_gate(Executor *executor, uint32_t gate)
 bool
 executor_await_run(const Executor *executor, uint32_t run)
 {
-	double seconds = RUN * (run == 0 ? slow_first : run == 1 ? sqrt(slow_first)
-															 : 1);
-	Manner does = is_candidate(executor) ? manner : HONEST;
+	double		seconds = RUN * (run == 0 ? slow_first : run == 1 ? sqrt(slow_first) : 1);
+	Manner		does = is_candidate(executor) ? manner : HONEST;
 
 	if (stopped || (does == SILENT && run >= 10))
 		return false;
@@ -273,7 +272,7 @@ executor_thaw(Executor *executor)
 void
 executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 {
-	*reading = (Reading){.wall = reading->wall, .own_delay = whole ? lost_seconds : 0};
+	*reading = (Reading) {.wall = reading->wall,.own_delay = whole ? lost_seconds : 0};
 }
 
 double
@@ -318,18 +317,20 @@ static void
 become(bool pytorch, bool gpu)
 {
 	own_memory = pytorch;
-	backend = (Backend){.prepare = prepare, .bring = bring, .element = element, .peek = peek, .unstage = unstage, .poke = pytorch ? poke : NULL, .rests = gpu ? rests : NULL, .read = read_output, .compare = compare_outputs};
+	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
+		.poke = pytorch ? poke : NULL,.rests = gpu ? rests : NULL,.read = read_output,
+		.compare = compare_outputs,.unstage = unstage};
 }
 
 /* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */
 static Outcome
 round_of(Manner of)
 {
-	const Plan plan = {.runs = RUNS, .dropped = 2};
-	bool good;
+	const Plan	plan = {.runs = RUNS,.dropped = 2};
+	bool		good;
 
 	json_decref(member.result.evidence);
-	member.result = (Result){.evidence = json_object()};
+	member.result = (Result) {.evidence = json_object()};
 	manner = of;
 	idle_since = 0;
 	stops = 0;
@@ -365,10 +366,11 @@ static void
 check_counting(void)
 {
 	slow_first = 100;
-	check(always(HONEST, OUTCOME_SUCCESSFUL, 20) && near(processes[0].seconds, RUN, 1e-3) && near(processes[1].seconds, RUN, 1e-3),
-		"the first two runs of a window do not count");
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 20) && near(processes[0].seconds, RUN, 1e-3)
+		  && near(processes[1].seconds, RUN, 1e-3),
+		  "the first two runs of a window do not count");
 	check(near(processes[1].uncounted, RUN * (100 + 10 - 2) / RUNS, 1e-3),
-		"what they take longer is known, shared among all runs");
+		  "what they take longer is known, shared among all runs");
 	/* of the mean that long runs have, the slowest are left out anyway */
 	slow_first = 0.01;
 	pair.sleeps = true;
@@ -381,11 +383,11 @@ check_counting(void)
 		pair.round.look[i].n = 0;
 	round_of(HONEST);
 	check(near(processes[1].seconds, RUN, 1e-3),
-		"nor does a run in which the supervisor has lost its core");
+		  "nor does a run in which the supervisor has lost its core");
 	measure.time[SIDE_CANDIDATE] = 0;
 	round_of(HONEST);
 	check(processes[1].seconds > 2 * RUN,
-		"of runs too short to read the kernel's accounts that is not known");
+		  "of runs too short to read the kernel's accounts that is not known");
 	measure.time[SIDE_CANDIDATE] = 1;
 	pair.sleeps = false;
 	for (uint32_t i = 0; i < 8; i++)
@@ -398,20 +400,22 @@ check_answers(void)
 {
 	become(false, false);
 	check(always(HALF, OUTCOME_WRONG_OUTPUT, 50),
-		"code that answers when half of its output is there is found out in each round");
+		  "code that answers when half of its output is there is found out in each round");
 	check(always(NOTHING, OUTCOME_WRONG_OUTPUT, 20), "and code that does nothing");
-	check(always(NOWHERE, OUTCOME_WRONG_OUTPUT, 1) && strcmp(json_string_value(json_object_get(member.result.evidence, "cause")), "memory") == 0,
-		"a result that lies nowhere is wrong");
+	check(always(NOWHERE, OUTCOME_WRONG_OUTPUT, 1)
+		  && strcmp(json_string_value(json_object_get(member.result.evidence, "cause")),
+					"memory") == 0,
+		  "a result that lies nowhere is wrong");
 	check(always(SILENT, OUTCOME_TIMEOUT, 1), "code that does not answer has its limit of time");
 	check(always(AHEAD, OUTCOME_CHEAT, 20) && detected("prepared"),
-		"results that are there before their gates are refused, though they are right");
+		  "results that are there before their gates are refused, though they are right");
 	lucky = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
 	lucky = false;
 	become(true, false);
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "results may come where earlier ones lay");
 	check(always(BETWEEN, OUTCOME_CHEAT, 20) && detected("between"),
-		"nor is there work between runs");
+		  "nor is there work between runs");
 	check(always(OLD, OUTCOME_WRONG_OUTPUT, 20), "but earlier results are none");
 	sparse = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "zeros may lie where zeros lay");
@@ -424,7 +428,7 @@ check_bringing(void)
 	become(false, false);
 	pair.stops = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 2 * RUNS,
-		"where an input is dear to bring the process is stopped meanwhile");
+		  "where an input is dear to bring the process is stopped meanwhile");
 	pair.stops = false;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 0, "else it is not");
 }
@@ -434,31 +438,34 @@ check_device(void)
 {
 	become(false, true);
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 100) && stops == 2,
-		"on a device a run of each window is a hand test, which honest code passes");
+		  "on a device a run of each window is a hand test, which honest code passes");
 	check(always(QUEUED, OUTCOME_CHEAT, 20) && detected("hand"),
-		"work that begins while its process is stopped is refused");
+		  "work that begins while its process is stopped is refused");
 	check(always(BUSY, OUTCOME_CHEAT, 20) && detected("rest"),
-		"and a device that goes on when the run has answered");
+		  "and a device that goes on when the run has answered");
 	pair.round.hand = pair.round.probed = UINT32_MAX;
 	become(false, false);
-	check(always(BUSY, OUTCOME_SUCCESSFUL, 1) && pair.round.hand == UINT32_MAX && pair.round.probed == UINT32_MAX, "neither is asked of a CPU, whose work stops");
+	check(always(BUSY, OUTCOME_SUCCESSFUL, 1) && pair.round.hand == UINT32_MAX
+		  && pair.round.probed == UINT32_MAX, "neither is asked of a CPU, whose work stops");
 }
 
 int
 main(void)
 {
-	RandomKey key = {{1, 2, 3}};
+	RandomKey	key = {{1, 2, 3}};
 
 	random_seed(&measure.random, &key);
-	measure.output[0] = (Tensor){.dtype = WIRE_FLOAT32, .ndim = 1, .shape = {ELEMENTS}, .elements = ELEMENTS, .bytes = ELEMENTS * sizeof(float)};
+	measure.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {ELEMENTS},
+		.elements = ELEMENTS,.bytes = ELEMENTS * sizeof(float)};
 	measure.output_bytes = ELEMENTS * sizeof(float);
-	measure.tolerance[0] = (Tolerance){.scale = 1, .widen = 1};
+	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
 	measure.time[SIDE_REFERENCE] = measure.time[SIDE_CANDIDATE] = 1;
 	measure.compared_runs = 2;
 	for (int i = 0; i < 2; i++)
 	{
 		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);
-		processes[i] = (Process){.side = (Side) i, .member = i == 1 ? &member : NULL, .outputs = outputs[i], .executor = {.control = &control[i], .log_fd = -1}};
+		processes[i] = (Process) {.side = (Side) i,.member = i == 1 ? &member : NULL,
+			.outputs = outputs[i],.executor = {.control = &control[i],.log_fd = -1}};
 	}
 	for (uint32_t i = 0; i < 8; i++)
 		lost[i] = UINT32_MAX;
