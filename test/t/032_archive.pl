@@ -22,7 +22,7 @@ ok(run_log([@make, 'install', "DESTDIR=$dir/staged"], '>', \$log, '2>&1'), 'and 
 
 my %place = map { my $p = `$pg_config --$_`; chomp $p; $_ => "$dir/staged$p" } 'sharedir', 'pkglibdir', 'bindir';
 my @wanted = ((map { "$place{sharedir}/extension/$_" } 'cudal1.control', "cudal1--$version.sql"),
-	"$place{pkglibdir}/cudal1.so", map { "$place{bindir}/$_" } 'cudal1-measure', 'cudal1-agent', 'cudal1-generate', 'cudal1-import', 'cudal1-report', 'cudal1-top');
+	"$place{pkglibdir}/cudal1.so", map { "$place{bindir}/$_" } 'cudal1', 'cudal1-measure', 'cudal1-agent', 'cudal1-generate', 'cudal1-import', 'cudal1-report', 'cudal1-top');
 ok(-s $_, s{^\Q$dir\E/staged}{}r . ' is there') for @wanted;
 my $says = `'$place{bindir}/cudal1-measure' --version 2>&1`;
 like($says, qr/\Q$version\E/, 'of this version');
