@@ -1,22 +1,38 @@
 """Parameters that are moved from the constants they begin with: a part of exec_torch.py.
 
 A model's gamma may begin as 1e-6 and its biases as 0, so code that leaves them out would be right.
+So would code that leaves out a layer whose weights are all tiny, or a norm whose running mean and
+variance are those of a new model.
 """
 import torch
+from torch.nn.modules.batchnorm import _NormBase
 
 # so far at most from the constant
 FARTHEST = 0.25
+# numbers that are all smaller are moved, too
+TINY = 1e-3
 # of an element's index: an irrational share of 2**32, so that neighbours lie far apart
 STEP = 2654435769
+# what torch.nn.init's functions write by
+INITS = (
+    "_no_grad_fill_", "_no_grad_zero_", "_no_grad_normal_", "_no_grad_uniform_",
+    "_no_grad_trunc_normal_",
+)
 
 
 def is_constant(tensor, least):
-    return (
+    """Whether a tensor has at least so many numbers, and they are all the same, or tiny."""
+    if not (
         isinstance(tensor, torch.Tensor) and tensor.is_floating_point()
         and tensor.layout == torch.strided and not tensor.is_meta
         and not isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin)
-        and tensor.numel() >= least and bool(tensor.reshape(-1)[0] == tensor.reshape(-1)[-1])
-        and bool((tensor == tensor.reshape(-1)[0]).all())
+        and tensor.numel() >= least
+    ):
+        return False
+    first, last = tensor.reshape(-1)[0], tensor.reshape(-1)[-1]
+    return (
+        bool(first == last) and bool((tensor == first).all())
+        or bool(first.abs() < TINY) and bool(last.abs() < TINY) and bool((tensor.abs() < TINY).all())
     )
 
 
@@ -39,7 +55,8 @@ class Moving:
 
     def __enter__(self):
         self.create, init = torch.nn.Parameter.__new__, torch.nn.init
-        self.fill, self.zero = init._no_grad_fill_, init._no_grad_zero_
+        self.inits = {name: getattr(init, name) for name in INITS}
+        self.reset = _NormBase.reset_running_stats
 
         def create(cls, data=None, *arguments, **keywords):
             # a number alone may be anything, and is moved at the end
@@ -49,20 +66,32 @@ class Moving:
             return self.create(cls, data, *arguments, **keywords)
 
         def filled(original):
-            def fill(tensor, *value):
-                result = original(tensor, *value)
+            def fill(tensor, *value, **named):
+                result = original(tensor, *value, **named)
                 if is_constant(tensor, 2):
                     self.move(tensor)
                 return result
             return fill
 
         torch.nn.Parameter.__new__ = staticmethod(create)
-        init._no_grad_fill_, init._no_grad_zero_ = filled(self.fill), filled(self.zero)
+        for name, original in self.inits.items():
+            setattr(init, name, filled(original))
+
+        def reset(norm):
+            self.reset(norm)
+            if norm.track_running_stats:
+                for statistic in (norm.running_mean, norm.running_var):
+                    if is_constant(statistic, 1):
+                        self.move(statistic)
+
+        _NormBase.reset_running_stats = reset
         return self
 
     def __exit__(self, *error):
         torch.nn.Parameter.__new__ = self.create
-        torch.nn.init._no_grad_fill_, torch.nn.init._no_grad_zero_ = self.fill, self.zero
+        for name, original in self.inits.items():
+            setattr(torch.nn.init, name, original)
+        _NormBase.reset_running_stats = self.reset
 
     def move(self, tensor):
         move(tensor)
