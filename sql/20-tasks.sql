@@ -301,9 +301,10 @@ BEGIN
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'probes') <> 'object'
 			OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(options -> 'probes')
 					WHEN 'object' THEN options -> 'probes' ELSE '{}' END) AS p
-				WHERE p.key NOT IN ('centre', 'scale', 'outliers', 'rows', 'parameters')
+				WHERE p.key NOT IN ('centre', 'scale', 'outliers', 'zeros', 'rows',
+					'held', 'parameters')
 					OR jsonb_typeof(p.value) <> 'boolean'),
-		'probes', 'an object of booleans: centre, scale, outliers, rows, parameters');
+		'probes', 'an object of booleans: centre, scale, outliers, zeros, rows, held, parameters');
 	PERFORM cudal1.bad_option_if(
 		coalesce(options ->> 'island_rule', 'funsearch') NOT IN ('funsearch', 'cuda-l1'),
 		'island_rule', 'funsearch or cuda-l1');
@@ -429,9 +430,10 @@ language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"na
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
 registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
 temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
-nothing is measured once a null candidate passes), probes (of centre, scale, outliers, rows and
-parameters, those that the task rules out: {"scale": false}), baseline (what rewards are over:
-reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see cudal1_add_baselines()),
+nothing is measured once a null candidate passes), probes (of centre, scale, outliers, zeros, rows,
+held and parameters, those that the task rules out: {"scale": false}), baseline (what rewards are
+over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+cudal1_add_baselines()),
 rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues null
 candidates at once, false: no device checks the task or measures them without being asked, else one
 that has nothing to do does where the setting cudal1.certify says so; see cudal1_certify_task()),

@@ -19,10 +19,21 @@ typedef struct Change
 	double		factor;			/* then multiplied by; never 0 */
 	uint64_t	outlier[CHANGE_OUTLIERS];	/* elements that are multiplied by `large`, too */
 	double		large;
-	uint64_t	row;			/* elements, of which the first are repeated; 0: no */
+	uint64_t	after;			/* elements of an index of the axis that is repeated; 0: none is */
+	uint64_t	length;			/* of that axis */
+	uint64_t	repeated;		/* its index, of which all after it have the elements */
 	double		nudge;			/* half of the elements are off by this share, towards 0 */
 	uint32_t	outliers;
 } Change;
+
+/* The element of the other input that an element is made of. */
+TOLERANCE_INLINE uint64_t
+change_source(const Change *c, uint64_t i)
+{
+	uint64_t	index = c->after > 0 ? i / c->after % c->length : 0;
+
+	return index > c->repeated ? i - (index - c->repeated) * c->after : i;
+}
 
 /* The changed value of an element that is no outlier. */
 TOLERANCE_INLINE double

@@ -481,25 +481,28 @@ tensor_medians(const void *arrays, size_t stride, uint32_t n, uint32_t dtype, si
 void
 tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change *change)
 {
-	size_t		row = change->row > 0 ? change->row : n;
+	size_t		together = change->after > 0 ? change->after : n;
 
-	for (size_t first = 0; first < n; first += row)
+	for (size_t first = 0; first < n; first += together)
 	{
-		size_t		left = n - first < row ? n - first : row;
+		size_t		source = change_source(change, first);
+		size_t		left = n - first < together ? n - first : together;
 
 		if (dtype == WIRE_FLOAT32)
 			for (size_t i = 0; i < left; i++)
-				((float *) to)[first + i] = (float) change_of(change, ((const float *) from)[i]);
+				((float *) to)[first + i] =
+					(float) change_of(change, ((const float *) from)[source + i]);
 		else
 			for (size_t i = 0; i < left; i++)
 				tensor_store_float(to, dtype, first + i,
-								   change_of(change, tensor_load(from, dtype, i)));
+								   change_of(change, tensor_load(from, dtype, source + i)));
 	}
 	for (uint32_t k = 0; k < change->outliers; k++)
 	{
 		size_t		i = change->outlier[k];
 
 		tensor_store_float(to, dtype, i, change->large
-						   * change_of(change, tensor_load(from, dtype, i % row)));
+						   * change_of(change, tensor_load(from, dtype,
+														   change_source(change, i))));
 	}
 }

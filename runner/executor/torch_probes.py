@@ -32,7 +32,8 @@ def is_constant(tensor, least):
     first, last = tensor.reshape(-1)[0], tensor.reshape(-1)[-1]
     return (
         bool(first == last) and bool((tensor == first).all())
-        or bool(first.abs() < TINY) and bool(last.abs() < TINY) and bool((tensor.abs() < TINY).all())
+        or bool(first.abs() < TINY) and bool(last.abs() < TINY)
+        and bool((tensor.abs() < TINY).all())
     )
 
 

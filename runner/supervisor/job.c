@@ -257,7 +257,8 @@ tolerance(const json_t *task, const json_t *signature, const char *name)
 	return json_is_number(value) && json_number_value(value) >= 0 ? json_number_value(value) : -1;
 }
 
-const char *const probe_names[PROBES] = {"centre", "scale", "outliers", "rows", "parameters"};
+const char *const probe_names[PROBES] = {"centre", "scale", "outliers", "zeros", "rows",
+"held", "parameters"};
 
 /* the probes that a task's option of that name says false of, as bits */
 static unsigned

@@ -51,7 +51,9 @@ typedef enum ProbeKind
 	PROBE_CENTRE,
 	PROBE_SCALE,
 	PROBE_OUTLIERS,
+	PROBE_ZEROS,
 	PROBE_ROWS,
+	PROBE_HELD,
 	PROBE_INPUTS,				/* number of probes that change inputs */
 	PROBE_PARAMETERS = PROBE_INPUTS,
 	PROBES

@@ -152,6 +152,7 @@ says(uint32_t dtype, double one, double other, const char *text)
 int
 main(void)
 {
+	Change		held = {.factor = 1,.after = 2,.length = 6,.repeated = 1};
 	Tolerance	usual = {.rtol = 1e-2,.atol = 1e-3,.scale = 2,.share = 0.05,.widen = 1};
 	Tolerance	constant = usual;
 	Tolerance	rounded = usual;
@@ -216,7 +217,12 @@ main(void)
 		  "an input is shifted and scaled, but for its zeros");
 	check(changes((Change) {.factor = 1,.outliers = 2,.outlier = {1, 3},.large = 10}, 1, 0, 3, 25),
 		  "some elements are made large");
-	check(changes((Change) {.factor = 1,.row = 2}, 1, 0, 1, 0), "rows are made the same");
+	check(changes((Change) {.factor = 1,.after = 2,.length = 2}, 1, 0, 1, 0),
+		  "rows are made the same");
+	check(change_source(&held, 3) == 3 && change_source(&held, 4) == 2
+		  && change_source(&held, 11) == 3 && change_source(&held, 12) == 12
+		  && change_source(&held, 15) == 15 && change_source(&held, 23) == 15,
+		  "or all after the second");
 	check(changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 2.5)
 		  || changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 1.875),
 		  "numbers that stand for integers are not nudged");

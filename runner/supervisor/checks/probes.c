@@ -5,7 +5,9 @@
  * Code may leave work out that its task's inputs do not need: uniform numbers make a product of
  * matrices nearly one of their sums, and a softmax without its maximum overflows for none of them.
  * So both sides also run inputs of the same shapes that are changed: their mean is taken away, they
- * are larger, a few elements are, all rows are the same. No clock runs then.
+ * are larger, a few elements are, or are 0, all rows are the same. Large numbers that are held
+ * from the second step on keep the gates of a recurrent network as they are, so that its last state
+ * is that of its first step. No clock runs then.
  *
  * A probe counts where the reference gives finite numbers. It tells work that was left out, not
  * rounding: an output may be off by the share of the signal that no output may exceed. It may be
@@ -43,7 +45,9 @@ static const char *const words[PROBES] = {
 	"inputs whose mean is 0",
 	"inputs that are many times as large",
 	"inputs of which a few elements are large",
+	"inputs of which a few elements are 0",
 	"inputs whose rows are all the same",
+	"large inputs that are held from the second step on",
 	"parameters that are moved from the constants they begin with"
 };
 
@@ -137,6 +141,31 @@ coarse(uint32_t dtype)
 	return dtype == WIRE_FLOAT64 ? 0x1p-20 : dtype == WIRE_BFLOAT16 ? 0x1p-8 : 0x1p-11;
 }
 
+/* The axis of a sequence's steps. */
+static uint32_t
+longest_axis(const Tensor *t)
+{
+	uint32_t	longest = 0;
+
+	for (uint32_t d = 1; d + 1 < t->ndim; d++)
+		if (t->shape[d] > t->shape[longest])
+			longest = d;
+	return longest;
+}
+
+/* Gives an axis the elements of one of its indices from there on. */
+static void
+repeat(const Tensor *t, uint32_t axis, uint64_t index, Change *change)
+{
+	if (t->ndim == 0)
+		return;
+	change->after = 1;
+	for (uint32_t d = axis + 1; d < t->ndim; d++)
+		change->after *= (uint64_t) t->shape[d];
+	change->length = (uint64_t) t->shape[axis];
+	change->repeated = index;
+}
+
 /* The change of an input by a probe; false: the input stays as it is. */
 static bool
 change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change *change)
@@ -156,9 +185,18 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			return true;
+		case PROBE_ZEROS:
+			draw_outliers(m, t, like, change);
+			change->large = 0;
+			return true;
 		case PROBE_ROWS:
-			change->row = t->ndim >= 2 ? t->elements / (uint64_t) t->shape[0] : 0;
+			repeat(t, 0, 0, change);
 			return t->ndim >= 2 && t->shape[0] > 1 && !is_square(t) && !like->sparse;
+		case PROBE_HELD:
+			change->factor = SCALE;
+			repeat(t, longest_axis(t), 1, change);
+			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
+				&& t->dtype != WIRE_FLOAT16 && t->dtype != WIRE_BFLOAT16;
 		default:
 			return false;
 	}
@@ -263,8 +301,9 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 			|| !m->backend->compare(m, probe->expected + at, moved + at, o, t, &differ))
 			return false;
 		at += measure_gathered(&m->output[o]);
+		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
-			*counts = differ.equal;
+			*counts = differ.equal && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
 		else if (differ.infinite > ordinary.infinite || !isfinite(differ.error))
 			*counts = false;
 		else

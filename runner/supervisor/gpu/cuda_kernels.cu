@@ -282,11 +282,10 @@ extern "C" __global__ void
 cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
-	u64			row = change.row > 0 ? change.row : n;
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-		store(to, dtype, i, change_of(&change, load(from, dtype, i % row))
+		store(to, dtype, i, change_of(&change, load(from, dtype, change_source(&change, i)))
 			  * change_large(&change, i), 0);
 }
 
