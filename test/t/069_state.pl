@@ -138,7 +138,7 @@ SKIP:
 		print $out encode_json({
 			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . ($given // $inputs) },
 			candidate => { code => $code }, device => { key => "cpu:$core" },
-			profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05 } });
+			profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05 } });
 		close $out;
 		$result->{$name} = decode_json((split /\n/, `'$measure' --scratch '$dir' <'$dir/$name.json' 2>/dev/null`)[-1]);
 	}
