@@ -38,7 +38,7 @@ class ModelNew(torch.nn.Module):
         built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
         return y
 END
-my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, half_width_limit => 10);
+my %profile = (bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.1, half_width_limit => 10);
 
 my $task = $reference;
 my $plain_model = $reference =~ s/class Model/class ModelNew/r;
