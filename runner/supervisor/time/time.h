@@ -49,7 +49,7 @@ typedef struct Process
 	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
 	char	   *outputs;		/* of the compared runs of the last window */
 	double		seconds;		/* a run of the last window */
-	double		uncounted;		/* what a run took longer, those included that do not count */
+	double		uncounted;		/* what runs that do not count took longer, a run of the window */
 	Values		ratio;			/* of a candidate: by round */
 	Values		longer;			/* of a candidate: by round, `uncounted` beyond the reference's */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */

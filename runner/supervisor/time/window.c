@@ -40,8 +40,8 @@ typedef struct Runs
 	bool		clean[WIRE_MAX_RUNS];	/* supervisor and, on a device, executor kept their cores */
 	int			n;
 	int			nclean;
-	double		all;			/* of runs that kept their cores, counted or not */
-	int			nall;
+	double		others;			/* of runs at the start, and of a hand test, which never count */
+	int			nothers;
 	double		between[WIRE_MAX_RUNS]; /* from an answer until the process was at the next gate */
 	int			nbetween;
 } Runs;
@@ -309,10 +309,10 @@ window_run(Pair *pair, Process *process)
 			runs.seconds[runs.n] = seconds;
 			runs.nclean += runs.clean[runs.n++] = clean;
 		}
-		if (clean || k == round->hand)
+		if (k == round->hand || (clean && k < round->dropped))
 		{
-			runs.all += seconds;
-			runs.nall++;
+			runs.others += seconds;
+			runs.nothers++;
 		}
 		turned = false;
 		good = look_at_answer(m, process, k, &round->look[k], &before,
@@ -345,7 +345,7 @@ window_run(Pair *pair, Process *process)
 	}
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->sleeps);
-	process->uncounted = runs.nall > 0 ? runs.all / runs.nall - process->seconds : 0;
+	process->uncounted = k > 0 ? (runs.others - runs.nothers * process->seconds) / k : 0;
 	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
 	return good && k == round->runs && check_between(m, process, &runs);
 }
