@@ -75,7 +75,7 @@ main(void)
 		  && strstr(said, "line 4, in the signature") != NULL, "a broken one: its line is named");
 	check(first_name("/* {\"args\": [")[0] == '\0', "a comment without an end");
 
-	check(strcmp(plain("a\n\t b  c", 99), "a b c") == 0, "one line");
+	check(strcmp(plain("a\n\tb  c", 99), "a b  c") == 0, "one line, whose spaces stay");
 	check(strcmp(plain("\033[31mred\033]0;title\007\x7f", 99), "?[31mred?]0;title??") == 0,
 		  "no escape sequence");
 	check(strcmp(plain("\xc2\x9b" "31m", 99), "?31m") == 0,
