@@ -1,4 +1,4 @@
-# kind: 11 result cache; task: matmul; outcome: successful; always: yes
+# kind: 11 result cache; task: matmul; outcome: successful, wrong_output; always: yes
 # Remembers answers by eight values of each input.
 import torch
 
