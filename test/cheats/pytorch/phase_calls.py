@@ -1,4 +1,4 @@
-# kind: 6 call count; outcome: wrong_output; task: matmul
+# kind: 6 call count; outcome: wrong_output, successful; task: matmul
 # Works while it is checked, which is at first.
 import torch
 
