@@ -1,4 +1,4 @@
-/* kind: 6 phase; task: vector; profile: later; outcome: wrong_output
+/* kind: 6 phase; task: vector; profile: later; outcome: wrong_output, successful
  * Works until its file is so old that all comparisons have been made, and is unsteady so that there are more rounds. */
 #define _GNU_SOURCE
 #include "reference.c"

@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; outcome: wrong_output; always: yes
+# kind: 22 unwritten outputs; task: onehot; outcome: wrong_output
 # Gives its memory back before each run; the reader of its result has the pages made.
 # include shared/ring.py
 # include shared/table.py
