@@ -39,15 +39,6 @@ seat(const Pair *pair, Side side)
 	return (pair->number + (side == SIDE_CANDIDATE)) % 2;
 }
 
-static void
-enter(Pair *pair, const Process *process)
-{
-	Measure    *m = pair->m;
-
-	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
-			   : &m->all);
-}
-
 /* Whether the pair goes on without a candidate that has failed in it. */
 static bool
 leaves(Pair *pair, Process *process)
@@ -57,7 +48,7 @@ leaves(Pair *pair, Process *process)
 	if (!process->member || m->dissolved || pair->n == 1 || m->all.result.outcome != OUTCOME_NONE)
 		return false;
 	process->gone = true;
-	enter(pair, process);
+	window_enter(pair, process);
 	measure_end(m, &process->executor);
 	return true;
 }
@@ -93,7 +84,7 @@ enter_process(void *context, int i, Start *start)
 
 	if (process->gone)
 		return false;
-	enter(l->pair, process);
+	window_enter(l->pair, process);
 	if (l->pair->m->result->outcome != OUTCOME_NONE || l->pair->m->member->by_itself)
 		return false;
 	*start = start_of(l->pair, process, l->weights);
@@ -124,7 +115,7 @@ start_processes(Pair *pair)
 	{
 		Process    *process = &pair->process[((uint32_t) i + first) % (uint32_t) (pair->n + 1)];
 
-		enter(pair, process);
+		window_enter(pair, process);
 		if (!measure_launch(m, &process->executor, process->side, seat(pair, process->side),
 							&process->arena, loading.weights)
 			&& !leaves(pair, process))
@@ -286,7 +277,7 @@ end(Pair *pair)
 	{
 		Process    *process = &pair->process[i];
 
-		enter(pair, process);
+		window_enter(pair, process);
 		measure_end(m, &process->executor);
 		measure_free(m, process->outputs);
 		free(process->ratio.v);

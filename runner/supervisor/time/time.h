@@ -86,6 +86,12 @@ typedef struct Plan
  */
 extern bool window_run(Pair *pair, Process *process);
 
+/*
+ * What goes wrong from now on is said of this process's candidate; of the reference's, of the only
+ * candidate or of all.
+ */
+extern void window_enter(Pair *pair, const Process *process);
+
 /* draws what the windows of the next round have in common, and makes its inputs */
 extern bool window_draw(Pair *pair, const Plan *plan);
 

@@ -235,6 +235,15 @@ read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
 						run, process->outputs + (*done)++ * m->output_bytes);
 }
 
+void
+window_enter(Pair *pair, const Process *process)
+{
+	Measure    *m = pair->m;
+
+	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
+			   : &m->all);
+}
+
 /*
  * Refuses a process that does more between its runs than list its results, because it could bring
  * into caches what the next run needs.
@@ -261,8 +270,7 @@ begin(Pair *pair, Process *process)
 		: m->job->profile.build_seconds;
 	ExecutorResult result;
 
-	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
-			   : &m->all);
+	window_enter(pair, process);
 	measure_reap(m);
 	for (uint32_t k = 0; k < pair->round.runs; k++)
 		executor->control->slots[k] = k;
