@@ -33,7 +33,8 @@ uninstall: uninstall-runner
 clean: clean-runner
 endif
 
-RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
+# Debian's man looks into the server's own folder for none but the server's pages
+RUNNER_MAKE = $(MAKE) -C runner MANDIR='$(or $(filter-out /usr/share/postgresql/%,$(mandir)),/usr/local/share/man)' BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
 
 .PHONY: runner install-runner uninstall-runner clean-runner
 runner:

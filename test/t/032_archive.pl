@@ -26,6 +26,16 @@ my @wanted = ((map { "$place{sharedir}/extension/$_" } 'cudal1.control', "cudal1
 ok(-s $_, s{^\Q$dir\E/staged}{}r . ' is there') for @wanted;
 my $says = `'$place{bindir}/cudal1-measure' --version 2>&1`;
 like($says, qr/\Q$version\E/, 'of this version');
+# each program has a page of the manual, in which every option of its --help has an entry
+for my $program (grep { s{^\Q$place{bindir}\E/}{} } @wanted)
+{
+	my ($path) = split /\n/, `find '$dir/staged' -path '*/man/man1/$program.1'`;
+	my $page = $path ? slurp_file($path) : '';
+	like($page, qr/^\.TH \S+ 1 "" "cudal1 \Q$version\E"\n\.SH NAME\n\S+ \\- \w.+\n\.SH SYNOPSIS\n/, "$program has a manual page");
+	my $help = `'$place{bindir}/$program' --help`;
+	my @lost = grep { my $option = s/-/\\-/gr; $page !~ /^\\fB.*\Q$option\E\b/m } $help =~ /^ {2,4}(?:-\w, )?(--[\w-]+)/mg;
+	is("@lost", '', 'with its options') or diag $page;
+}
 
 ok(run_log([@make, 'uninstall', "DESTDIR=$dir/staged"], '>', \$log, '2>&1'), 'it is uninstalled') or diag(substr($log, -2000));
 is(`find '$dir/staged' -not -type d; find '$dir/staged' -name '*cudal1*'`, '', 'and nothing of it is left');
