@@ -351,7 +351,7 @@ tensor_equal(bool exact, size_t n, size_t mismatches, size_t far)
  */
 static inline __attribute__((always_inline)) float
 worst_float32(const float *expected, const float *found, size_t n, const Tolerance *t,
-			  const float *scales, const float *middles)
+			  const float *scales, const float *bases)
 {
 	const float atol = (float) (t->widen * t->atol);
 	const float rtol = (float) (t->widen * t->rtol);
@@ -365,8 +365,8 @@ worst_float32(const float *expected, const float *found, size_t n, const Toleran
 		float		size = fabsf(expected[i]);
 		float		scale = (float) t->scale * (scales ? scales[i] : 1);
 		float		usual = atol * scale + rtol * size;
-		float		signal = share * (scale + fabsf(expected[i] - (middles ? middles[i]
-																   : (float) t->middle)));
+		float		signal = share * (scale + fabsf(expected[i] - (bases ? bases[i]
+																   : (float) t->base)));
 		float		allowed = usual < signal ? usual : signal;
 		float		least = rounding * size;
 		float		error = fabsf(found[i] - expected[i])
@@ -383,16 +383,16 @@ static float
 worst_of(const float *expected, const float *found, size_t n, const Tolerance *t, size_t from)
 {
 	const float *scales = t->scales ? t->scales + from : NULL;
-	const float *middles = t->middles ? (const float *) t->middles + from : NULL;
+	const float *bases = t->bases ? (const float *) t->bases + from : NULL;
 
 	expected += from;
 	found += from;
-	if (scales && middles)
-		return worst_float32(expected, found, n, t, scales, middles);
+	if (scales && bases)
+		return worst_float32(expected, found, n, t, scales, bases);
 	if (scales)
 		return worst_float32(expected, found, n, t, scales, NULL);
-	if (middles)
-		return worst_float32(expected, found, n, t, NULL, middles);
+	if (bases)
+		return worst_float32(expected, found, n, t, NULL, bases);
 	return worst_float32(expected, found, n, t, NULL, NULL);
 }
 
@@ -411,7 +411,7 @@ compare_one(const void *expected, const void *found, uint32_t dtype, size_t i,
 	if (isfinite(x) && isfinite(y))
 	{
 		allowed = tolerance_of(t, y, t->scale * (t->scales ? t->scales[i] : 1),
-							   t->middles ? tensor_load(t->middles, dtype, i) : t->middle);
+							   t->bases ? tensor_load(t->bases, dtype, i) : t->base);
 		error = allowed > 0 ? fabs(x - y) / allowed : INFINITY;
 	}
 	else
@@ -458,23 +458,22 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 }
 
 void
-tensor_medians(const void *arrays, size_t stride, uint32_t n, uint32_t dtype, size_t elements,
-			   void *medians)
+tensor_bases(const void *arrays, size_t stride, uint32_t n, uint32_t dtype, size_t elements,
+			 void *bases)
 {
 	for (size_t i = 0; i < elements; i++)
 	{
-		double		sorted[TOLERANCE_MEDIANS];
+		double		low = NAN,
+					high = NAN;
 
 		for (uint32_t k = 0; k < n; k++)
 		{
 			double		value = tensor_load((const char *) arrays + k * stride, dtype, i);
-			uint32_t	at = k;
 
-			for (; at > 0 && (sorted[at - 1] > value || isnan(sorted[at - 1])); at--)
-				sorted[at] = sorted[at - 1];
-			sorted[at] = value;
+			low = fmin(low, value);
+			high = fmax(high, value);
 		}
-		tensor_store_float(medians, dtype, i, sorted[(n - 1) / 2]);
+		tensor_store_float(bases, dtype, i, tolerance_base(low, high));
 	}
 }
 

@@ -144,10 +144,10 @@ extern void tensor_change(const void *from, void *to, uint32_t dtype, size_t n,
 extern double tensor_epsilon(uint32_t dtype);
 
 /*
- * Of each element, the lower median over the arrays that lie `stride` bytes apart; NaN goes last.
- * `n` is at most TOLERANCE_MEDIANS
+ * The base of each element by tolerance_base(), over `n` arrays that lie `stride` bytes apart; NaN
+ * does not count
  */
-extern void tensor_medians(const void *arrays, size_t stride, uint32_t n, uint32_t dtype,
-						   size_t elements, void *medians);
+extern void tensor_bases(const void *arrays, size_t stride, uint32_t n, uint32_t dtype,
+						 size_t elements, void *bases);
 
 #endif							/* CUDAL1_TENSOR_H */

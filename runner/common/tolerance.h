@@ -21,30 +21,41 @@
 #define TOLERANCE_MISSES		1e-5
 #define TOLERANCE_FARTHEST		4
 
-#define TOLERANCE_MEDIANS		16	/* outputs whose medians are the middles, at most */
+#define TOLERANCE_STEADY		0.1 /* of an element, the most that the range of a steady one is */
 
 /* docs/tasks.md, "Comparison", has the rule, and checks/signal.c makes its numbers */
 typedef struct Tolerance
 {
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
 	double		atol;			/* relative to `scale`; < 0: likewise */
-	double		scale;			/* how far elements lie from their middle for other inputs */
-	double		middle;			/* median of all elements, where `middles` has none */
+	double		scale;			/* how far elements lie from their medians */
+	double		base;			/* of all elements: what is no signal; 0 where all is */
 	double		share;			/* of the signal, the most that is tolerated */
 	double		widen;			/* times rtol and atol, for what the reference itself moves by */
 	double		rounding;		/* relative to the expected element, always tolerated */
 	const float *scales;		/* of each element, times `scale`; NULL: 1 */
-	const void *middles;		/* of each element, in the output's type; NULL: `middle` for all */
+	const void *bases;			/* of each element, in the output's type; NULL: `base` for all */
 } Tolerance;
 
-/* the largest deviation that is tolerated of an element `y`, whose scale and middle these are */
+/* the largest deviation that is tolerated of an element `y`, whose scale and base these are */
 TOLERANCE_INLINE double
-tolerance_of(const Tolerance *t, double y, double scale, double middle)
+tolerance_of(const Tolerance *t, double y, double scale, double base)
 {
 	double		usual = t->widen * (t->atol * scale + t->rtol * fabs(y));
-	double		signal = t->share * (scale + fabs(y - middle));
+	double		signal = t->share * (scale + fabs(y - base));
 
 	return fmax(fmin(usual, signal), t->rounding * fabs(y));
+}
+
+/*
+ * The base of an element whose outputs for several inputs lie from `low` to `high`: 0, except where
+ * it hardly changes. The base of such an element lies below its outputs, because one that were its
+ * own base would have no signal.
+ */
+TOLERANCE_INLINE double
+tolerance_base(double low, double high)
+{
+	return high - low <= TOLERANCE_STEADY * fabs(low) ? low - (high - low) / 2 : 0;
 }
 
 /*

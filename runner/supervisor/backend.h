@@ -92,9 +92,9 @@ typedef struct Backend
 	/* of an array that was read: `count` of its elements, see tolerance_pick() */
 	bool		(*pick) (Measure *m, const void *array, const Tensor *tensor, size_t count,
 						 double *values);
-	/* the medians of an output's elements over `n` of a run's outputs, see tensor_medians() */
-	bool		(*medians) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
-							void *medians);
+	/* the bases of an output's elements over `n` of a run's outputs, see tensor_bases() */
+	bool		(*bases) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+							void *bases);
 	/* The supervisor's handle of a slot's input, for the other functions here alone. */
 	void	   *(*input) (Measure *m, const Arena *arena, uint32_t slot, int input);
 	/* to a slot all inputs of another one, or one of them that is a tensor, changed */

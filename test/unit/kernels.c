@@ -11,7 +11,7 @@ int
 main(void)
 {
 	static const char *const names[] = {"cudal1_fill", "cudal1_poison", "cudal1_stage",
-		"cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_medians", "cudal1_compare"};
+		"cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_bases", "cudal1_compare"};
 	char		newer[] = ".version 9.0\n.target sm_75\n";
 	char		problem[512];
 	char	   *ptx = gpu_kernels_compile(NULL, problem, sizeof(problem));

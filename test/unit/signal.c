@@ -43,9 +43,9 @@ host_pick(Measure *measure, const void *array, const Tensor *tensor, size_t coun
 }
 
 static bool
-host_medians(Measure *measure, const void *arrays, uint32_t n, const Tensor *tensor, void *medians)
+host_bases(Measure *measure, const void *arrays, uint32_t n, const Tensor *tensor, void *bases)
 {
-	tensor_medians(arrays, measure->output_bytes, n, tensor->dtype, tensor->elements, medians);
+	tensor_bases(arrays, measure->output_bytes, n, tensor->dtype, tensor->elements, bases);
 	return true;
 }
 
@@ -56,7 +56,7 @@ host_take(Measure *measure, void *memory, const void *from, size_t bytes)
 	return true;
 }
 
-static const Backend backend = {.pick = host_pick,.medians = host_medians,.take = host_take};
+static const Backend backend = {.pick = host_pick,.bases = host_bases,.take = host_take};
 
 static double
 normal(void)
@@ -112,21 +112,53 @@ heavy(int input, int row, int column)
 	return (float) exp(4 * normal());
 }
 
-/* learns outputs that are made so; the tolerance of an element of the first of them */
+/* magnitudes of any order */
+static float
+any_order(int input, int row, int column)
+{
+	return (float) exp(60 * ((double) rand() / RAND_MAX - 1));
+}
+
+/* a mask beside them */
+static float
+any_order_masked(int input, int row, int column)
+{
+	return column > row ? -1e9f : any_order(input, row, column);
+}
+
+/* of an element of the first output that was learnt */
 static double
-tolerance(Element *element, int row, int column)
+allowed(int row, int column)
 {
 	const Tolerance *t = &m.tolerance[0];
 	int			i = row * COLUMNS + column;
 
+	return tolerance_of(t, outputs[0][i], t->scale * (t->scales ? t->scales[i] : 1),
+						t->bases ? ((const float *) t->bases)[i] : t->base);
+}
+
+/* learns outputs that are made so; the tolerance of an element of the first of them */
+static double
+tolerance(Element *element, int row, int column)
+{
 	srand(1);
 	for (int k = 0; k < INPUTS; k++)
 		for (int at = 0; at < N; at++)
 			outputs[k][at] = element(k, at / COLUMNS, at % COLUMNS);
-	if (!signal_learn(&m, (const char *) outputs, INPUTS))
-		return NAN;
-	return tolerance_of(t, outputs[0][i], t->scale * (t->scales ? t->scales[i] : 1),
-						t->middles ? ((const float *) t->middles)[i] : t->middle);
+	return signal_learn(&m, (const char *) outputs, INPUTS) ? allowed(row, column) : NAN;
+}
+
+/* whether the elements up to the diagonal may be off by a thousandth of themselves */
+static bool
+are_relative(Element *element)
+{
+	if (!isfinite(tolerance(element, 0, 0)))
+		return false;
+	for (int row = 0; row < ROWS; row++)
+		for (int column = 0; column <= row && column < COLUMNS; column++)
+			if (allowed(row, column) < 0.999e-3 * outputs[0][row * COLUMNS + column])
+				return false;
+	return true;
 }
 
 /* of elements near 0, a ten thousandth of a standard deviation and a thousandth of themselves */
@@ -150,7 +182,7 @@ main(void)
 	m.inputs = 1;
 	m.input[0] = m.output[0];
 
-	check(is_usual(tolerance(scores, 7, 7)) && !m.tolerance[0].scales && !m.tolerance[0].middles,
+	check(is_usual(tolerance(scores, 7, 7)) && !m.tolerance[0].scales && !m.tolerance[0].bases,
 		  "an output of one scale needs no more than that");
 	found = tolerance(beside_mean, 7, 7);
 	check(found > 0.03 && found < 0.3, "a mean is no signal");
@@ -164,6 +196,9 @@ main(void)
 	check(is_usual(tolerance(boxes, 7, 2) / 1000), "and have tolerances of their own");
 	found = tolerance(heavy, 7, 7);
 	check(found >= 1e-3 * outputs[0][7 * COLUMNS + 7], "what is large by chance is signal");
+	check(are_relative(any_order), "of numbers of any order each is its own signal");
+	check(are_relative(any_order_masked) && m.tolerance[0].bases && allowed(0, 1) < 1e4,
+		  "also beside a mask, which is none");
 	signal_forget(&m);
 	return done();
 }

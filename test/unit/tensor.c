@@ -80,13 +80,13 @@ excuses(int n, float off)
 	return c.equal && c.mismatches == (size_t) n;
 }
 
-/* the median of the first and the second elements of arrays of two */
+/* the bases of the first and the second elements of arrays of two */
 static bool
-medians(const float *arrays, uint32_t n, float first, float second)
+bases(const float *arrays, uint32_t n, float first, float second)
 {
 	float		found[2];
 
-	tensor_medians(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 2, found);
+	tensor_bases(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 2, found);
 	return found[0] == first && found[1] == second;
 }
 
@@ -161,7 +161,7 @@ main(void)
 	Tolerance	factors = usual;
 	Comparison	c;
 
-	constant.middle = 100;
+	constant.base = 100;
 	rounded.rounding = 0.1;
 	wide.widen = 3;
 	factors.scales = factor;
@@ -193,7 +193,7 @@ main(void)
 	check(allows(0, 2e-3, usual) && allows(1, 1.2e-2, usual),
 		  "a tolerance is a share of the scale and of the element");
 	check(allows(100, 0.1, constant) && allows(90, 0.6, constant),
-		  "and at most a share of the scale and of what an element is off its middle");
+		  "and at most a share of the scale and of what an element is off its base");
 	check(allows(1, 0.1, rounded), "rounding is always tolerated");
 	check(allows(1, 3.6e-2, wide),
 		  "what moves by itself has a wider tolerance");
@@ -207,9 +207,11 @@ main(void)
 	check(c.equal && c.infinite == 2, "NaN equals NaN, an infinity itself");
 	tensor_compare((float[2]) {1, 1}, (float[2]) {NAN, 1}, WIRE_FLOAT32, 2, &usual, &c);
 	check(!c.equal && isinf(c.error), "and no number");
-	check(medians((float[]) {1, 5, 3, 4, 2, NAN}, 3, 2, 5)
-		  && medians((float[]) {2, 1, 1, 2}, 2, 1, 1),
-		  "medians are elements, the lower of two");
+	check(bases((float[]) {101, 7, 100, 7, 104, NAN}, 3, 98, 7)
+		  && bases((float[]) {-101, -1e9f, -100, -1e9f}, 2, -101.5f, -1e9f),
+		  "what hardly changes has a base below it, a constant itself");
+	check(bases((float[]) {1, 100, 3, 80, 2, 90}, 3, 0, 0)
+		  && bases((float[]) {INFINITY, NAN, 1, NAN}, 2, 0, 0), "what changes has none");
 	check(picks(1000, 1000) && picks(1001, 1000) && picks(123456789, 16384) && picks(5, 5),
 		  "picks come from all parts");
 	check(changes((Change) {.factor = 1}, 1, 0, 3, 2.5)

@@ -186,9 +186,9 @@ host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, dou
 }
 
 bool
-host_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *medians)
+host_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
-	tensor_medians(outputs, m->output_bytes, n, tensor->dtype, tensor->elements, medians);
+	tensor_bases(outputs, m->output_bytes, n, tensor->dtype, tensor->elements, bases);
 	return true;
 }
 

@@ -39,8 +39,8 @@ extern bool host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t 
 						const Change *change);
 extern bool host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
 					  double *values);
-extern bool host_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
-						 void *medians);
+extern bool host_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+						 void *bases);
 extern double host_scale_at(Measure *m, const float *scales, uint64_t element);
 extern bool host_take(Measure *m, void *memory, const void *from, size_t bytes);
 
@@ -51,7 +51,7 @@ extern void host_describe(Measure *m);
 
 #define HOST_CALLS \
 	.run = host_run, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
-	.pick = host_pick, .medians = host_medians, .take = host_take, .scale_at = host_scale_at, \
+	.pick = host_pick, .bases = host_bases, .take = host_take, .scale_at = host_scale_at, \
 	.input = host_input, .copy = host_copy, .change = host_change, \
 	.describe = host_describe, .memory_left = host_memory_left, .array_limit = host_array_limit, \
 	.arena_bytes = host_arena_bytes, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
@@ -73,7 +73,7 @@ extern int	gpu_room(Measure *m, int n);
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
 	.alloc = gpu_alloc, .free = gpu_free, \
-	.compare = gpu_compare, .pick = gpu_pick, .medians = gpu_medians, .take = gpu_take, \
+	.compare = gpu_compare, .pick = gpu_pick, .bases = gpu_bases, .take = gpu_take, \
 	.input = gpu_input, .copy = gpu_copy, .change = gpu_change, \
 	.scale_at = gpu_scale_at, .inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .output_share = 0.25, .light_rate = 4e13, \

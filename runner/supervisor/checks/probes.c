@@ -265,7 +265,7 @@ probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
 }
 
 /*
- * The tolerance of an output: the share of its signal, whose middle is that of all elements which
+ * The tolerance of an output: the share of its signal, whose base is that of all elements which
  * are others than for an ordinary input
  */
 static bool
@@ -277,7 +277,7 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	*t = m->tolerance[output];
 	if (!tensor_dtype_is_float(m->output[output].dtype) || m->output[output].elements == 0)
 		return true;
-	t->middles = NULL;
+	t->bases = NULL;
 	t->atol = INFINITY;
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }

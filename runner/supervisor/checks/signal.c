@@ -2,15 +2,16 @@
  * signal.c
  *		What changes in an output when the inputs change, which tolerances are a share of.
  *
- * The reference's outputs for several inputs tell it. The middle of an element is its median over
- * the inputs. The signal is how far elements lie from their middles, and the scale of an output is
- * the lower quartile of these distances, so that neither a mask's -1e9, nor a constant, nor one
- * element of 1e8 counts. Along an axis whose indices differ in scale, as columns of boxes and of
- * scores do, each index has a factor of its own.
+ * The reference's outputs for several inputs tell it. The signal is how far elements lie from their
+ * medians over the inputs, and the scale of an output is the lower quartile of these distances, so
+ * that neither a mask's -1e9, nor a constant, nor one element of 1e8 counts. Along an axis whose
+ * indices differ in scale, as columns of boxes and of scores do, each index has a factor of its
+ * own.
  *
- * A few thousand elements, drawn from all parts of an output, tell the scales. Only the middles
- * need all elements, and only where a constant is so large that rtol times it is a good part of
- * the signal.
+ * A few thousand elements, drawn from all parts of an output, tell the scales. Only the bases need
+ * all elements, and only where a constant is so large that rtol times it is a good part of the
+ * signal. An element has a base only where it hardly changes: of outputs that differ by orders of
+ * magnitude, as those of a softmax, each is its own signal.
  */
 #define _GNU_SOURCE
 #include <float.h>
@@ -23,6 +24,7 @@
 #include "supervisor/checks/signal.h"
 #include "supervisor/outcome.h"
 
+#define OUTPUTS			16		/* outputs that tell the signal, at most */
 #define PICKS			16384	/* elements of an output that tell its scales */
 #define NORMAL_QUARTILE	3.14	/* a standard deviation of normal numbers over that quartile */
 #define FEW				64		/* distances that have no quartile but a root mean square */
@@ -39,7 +41,6 @@ typedef struct Picked
 	uint32_t	n;				/* inputs */
 	size_t		count;			/* elements that were picked */
 	double	   *value;			/* picked values, input by input */
-	double	   *middle;			/* of each element */
 	double	   *distance;		/* distances that are not 0 */
 	size_t	   *element;		/* element of each distance */
 	size_t		distances;
@@ -70,18 +71,20 @@ scale_of(double *distance, size_t n)
 	return sqrt(squares / (double) n);
 }
 
+/* the lower median of an element */
 static double
 median_of(const Picked *p, size_t i)
 {
-	double		sorted[TOLERANCE_MEDIANS];
-	double		median = 0;
+	double		sorted[OUTPUTS];
+	size_t		n = 0;
 
 	if (p->n < 2)
 		return 0;
 	for (uint32_t k = 0; k < p->n; k++)
-		sorted[k] = p->value[k * p->count + i];
-	tensor_medians(sorted, sizeof(double), p->n, WIRE_FLOAT64, 1, &median);
-	return median;
+		if (!isnan(p->value[k * p->count + i]))
+			sorted[n++] = p->value[k * p->count + i];
+	qsort(sorted, n, sizeof(*sorted), ascending);
+	return n > 0 ? sorted[(n - 1) / 2] : 0;
 }
 
 static bool
@@ -93,10 +96,11 @@ pick(Measure *m, Picked *p, const char *outputs)
 			return false;
 	for (size_t i = 0; i < p->count; i++)
 	{
-		p->middle[i] = median_of(p, i);
+		double		median = median_of(p, i);
+
 		for (uint32_t k = 0; k < p->n; k++)
 		{
-			double		distance = fabs(p->value[k * p->count + i] - p->middle[i]);
+			double		distance = fabs(p->value[k * p->count + i] - median);
 
 			if (!isfinite(distance) || distance == 0)
 				continue;
@@ -195,19 +199,24 @@ make_factors(Measure *m, const Picked *p, Tolerance *t)
 	return good || m->result->outcome != OUTCOME_NONE || conclude(m, OUTCOME_LOST, "no memory");
 }
 
-/* whether the middles make the tolerance of any element less than rtol and atol do */
+/* whether the bases make the tolerance of any element less than rtol and atol do */
 static bool
-needs_middles(const Picked *p, const Tolerance *t)
+needs_bases(const Picked *p, const Tolerance *t)
 {
 	for (size_t i = 0; i < p->count; i++)
+	{
+		double		base;
+
+		tensor_bases(p->value + i, p->count * sizeof(double), p->n, WIRE_FLOAT64, 1, &base);
 		for (uint32_t k = 0; k < p->n; k++)
 		{
 			double		y = p->value[k * p->count + i];
 
-			if (isfinite(y) && tolerance_of(t, y, t->scale, p->middle[i])
-				< tolerance_of(t, y, t->scale, 0))
+			if (isfinite(y)
+				&& tolerance_of(t, y, t->scale, base) < tolerance_of(t, y, t->scale, 0))
 				return true;
 		}
+	}
 	return false;
 }
 
@@ -244,12 +253,12 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 		if (!make_factors(m, p, t))
 			return false;
 	}
-	if (p->n < 2 || !needs_middles(p, t))
+	if (p->n < 2 || !needs_bases(p, t))
 		return true;
-	t->middles = measure_alloc(m, p->tensor->bytes);
-	if (!t->middles)
+	t->bases = measure_alloc(m, p->tensor->bytes);
+	if (!t->bases)
 		return conclude(m, OUTCOME_LOST, "no memory for an output of %zu bytes", p->tensor->bytes);
-	return m->backend->medians(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->middles);
+	return m->backend->bases(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->bases);
 }
 
 bool
@@ -258,7 +267,7 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 	bool		good = true;
 
 	signal_forget(m);
-	n = n < TOLERANCE_MEDIANS ? n : TOLERANCE_MEDIANS;
+	n = n < OUTPUTS ? n : OUTPUTS;
 	for (int o = 0; o < m->outputs && good; outputs += measure_gathered(&m->output[o++]))
 	{
 		const Tensor *tensor = &m->output[o];
@@ -272,13 +281,11 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 		tensor_tolerance(tensor->dtype, m->job->tolerance, &t->rtol, &t->atol);
 		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
 		p.value = calloc(p.count * n, sizeof(double));
-		p.middle = calloc(p.count, sizeof(double));
 		p.distance = calloc(p.count * n, sizeof(double));
 		p.element = calloc(p.count * n, sizeof(size_t));
-		good = p.value && p.middle && p.distance && p.element
+		good = p.value && p.distance && p.element
 			? learn_output(m, &p, outputs, t) : conclude(m, OUTCOME_LOST, "no memory");
 		free(p.value);
-		free(p.middle);
 		free(p.distance);
 		free(p.element);
 	}
@@ -312,19 +319,19 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 		factor[n] = t->scales ? factor[i] : 1;
 		value[n++] = value[i];
 	}
-	t->middle = 0;
+	t->base = 0;
 	if (n >= FEW && !t->scales)
 	{
 		memcpy(before, value, n * sizeof(*value));
 		qsort(before, n, sizeof(*before), ascending);
 		/* Values that are all the same are the signal. */
 		if (before[0] < before[n - 1])
-			t->middle = before[n / 2];
+			t->base = before[n / 2];
 	}
 	distances = 0;
 	for (size_t i = 0; i < n; i++)
-		if (value[i] != t->middle)
-			value[distances++] = fabs(value[i] - t->middle) / factor[i];
+		if (value[i] != t->base)
+			value[distances++] = fabs(value[i] - t->base) / factor[i];
 	t->scale = scale_of(value, distances);
 	free(value);
 	return good;
@@ -336,8 +343,8 @@ signal_forget(Measure *m)
 	for (int o = 0; o < WIRE_MAX_TENSORS; o++)
 	{
 		measure_free(m, (void *) (uintptr_t) m->tolerance[o].scales);
-		measure_free(m, (void *) (uintptr_t) m->tolerance[o].middles);
+		measure_free(m, (void *) (uintptr_t) m->tolerance[o].bases);
 		m->tolerance[o].scales = NULL;
-		m->tolerance[o].middles = NULL;
+		m->tolerance[o].bases = NULL;
 	}
 }

@@ -14,7 +14,7 @@
 extern bool signal_learn(Measure *m, const char *outputs, uint32_t n);
 
 /*
- * Sets the scale and the middle of `t` for an output of a changed input, from those of its elements
+ * Sets the scale and the base of `t` for an output of a changed input, from those of its elements
  * that differ from an ordinary one's
  */
 extern bool signal_of_change(Measure *m, int output, const void *ordinary, const void *changed,

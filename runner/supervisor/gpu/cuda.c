@@ -314,7 +314,7 @@ load_kernels(Measure *m)
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
 		{"cudal1_stage", &gpu->stage}, {"cudal1_gather", &gpu->gather},
 		{"cudal1_change", &gpu->change},
-		{"cudal1_pick", &gpu->pick}, {"cudal1_medians", &gpu->medians},
+		{"cudal1_pick", &gpu->pick}, {"cudal1_bases", &gpu->bases},
 		{"cudal1_compare", &gpu->compare}
 	};
 

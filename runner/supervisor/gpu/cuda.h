@@ -80,7 +80,7 @@ typedef struct Gpu
 				gather,
 				change,
 				pick,
-				medians,
+				bases,
 				compare;
 	uint32_t   *slots;			/* page-locked, read by kernels */
 	CuStreamRef stream;			/* for copies that wait for no kernel */
@@ -238,8 +238,8 @@ extern bool gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t t
 					   const Change *change);
 extern bool gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
 					 double *values);
-extern bool gpu_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
-						void *medians);
+extern bool gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+						void *bases);
 extern double gpu_scale_at(Measure *m, const float *scales, uint64_t element);
 extern bool gpu_take(Measure *m, void *memory, const void *from, size_t bytes);
 extern void *gpu_alloc(Measure *m, size_t bytes);

@@ -251,16 +251,16 @@ gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, doub
 }
 
 bool
-gpu_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *medians)
+gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
 	CuAddress	from = (CuAddress) (uintptr_t) outputs,
-				to = (CuAddress) (uintptr_t) medians;
+				to = (CuAddress) (uintptr_t) bases;
 	uint64_t	stride = m->output_bytes,
 				elements = tensor->elements;
 	uint32_t	dtype = tensor->dtype;
 	void	   *parameters[] = {&from, &stride, &n, &dtype, &elements, &to};
 
-	return gpu_launch(m, m->gpu->medians, elements, 1, parameters) && gpu_synchronize(m);
+	return gpu_launch(m, m->gpu->bases, elements, 1, parameters) && gpu_synchronize(m);
 }
 
 bool

@@ -300,29 +300,27 @@ cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)
 		out[i] = load(array, dtype, tolerance_pick(n, count, i));
 }
 
-/* of each element the lower median over `count` arrays, as tensor_medians() */
+/* of each element its base over `count` arrays, as tensor_bases() */
 extern "C" __global__ void
-cudal1_medians(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64 n, void *out)
+cudal1_bases(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64 n, void *out)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
-		double		sorted[TOLERANCE_MEDIANS];
+		double		low = load(arrays, dtype, i),
+					high = low;
 
 #pragma unroll 1
-		for (uint32_t k = 0; k < count; k++)
+		for (uint32_t k = 1; k < count; k++)
 		{
 			double		value = load(arrays + k * stride, dtype, i);
-			uint32_t	at = k;
 
-#pragma unroll 1
-			for (; at > 0 && (sorted[at - 1] > value || sorted[at - 1] != sorted[at - 1]); at--)
-				sorted[at] = sorted[at - 1];
-			sorted[at] = value;
+			low = fmin(low, value);
+			high = fmax(high, value);
 		}
-		store(out, dtype, i, sorted[(count - 1) / 2], 0);
+		store(out, dtype, i, tolerance_base(low, high), 0);
 	}
 }
 
@@ -374,8 +372,8 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 		{
 			allowed = tolerance_of(&tolerance, y,
 								   tolerance.scale * (tolerance.scales ? tolerance.scales[i] : 1),
-								   tolerance.middles ? load(tolerance.middles, dtype, i)
-								   : tolerance.middle);
+								   tolerance.bases ? load(tolerance.bases, dtype, i)
+								   : tolerance.base);
 			error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
 		}
 		worst = fmaxf(worst, error);
