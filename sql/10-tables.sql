@@ -498,7 +498,7 @@ CREATE TABLE cudal1.job (
 	seconds_left		float8,
 	enqueued_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
 	UNIQUE (candidate_id, kind, profile, device, trainer),
-	CHECK (kind IN ('measure', 'verify', 'evaluate', 'reverify')),
+	CHECK (kind IN ('measure', 'verify', 'evaluate', 'reverify', 'profile')),
 	CHECK ((kind = 'verify') = (first_measurement IS NOT NULL)),
 	CHECK (CASE state WHEN 'queued' THEN num_nonnulls(worker, device_id, lease_until) = 0
 		WHEN 'running' THEN num_nulls(worker, device_id, lease_until) = 0 ELSE false END)

@@ -47,7 +47,8 @@ BEGIN
 			FROM unnest(names, languages, cores) AS p (name, language, cores)
 				CROSS JOIN LATERAL (
 					SELECT x AS job, x.kind = 'measure' AND NOT c.imported
-							AND c.state IN ('successful', 'failed') AS is_over,
+							AND c.state IN ('successful', 'failed')
+							OR x.kind = 'profile' AND c.state <> 'successful' AS is_over,
 							t.retired_at IS NOT NULL AS is_retired
 						FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 							JOIN cudal1.task AS t ON t.task_id = x.task_id
@@ -56,6 +57,8 @@ BEGIN
 							AND x.not_before <= moment
 							AND (x.kind = 'evaluate' OR coalesce(t.device_model, d.model) = d.model)
 							AND CASE WHEN x.kind IN ('evaluate', 'reverify') THEN true
+									 WHEN x.kind = 'profile'
+									 THEN c.state NOT IN ('queued', 'measuring', 'verifying')
 									 WHEN x.kind = 'measure' AND NOT c.imported
 									 THEN c.state NOT IN ('measuring', 'verifying')
 									 ELSE NOT EXISTS (
@@ -68,7 +71,8 @@ BEGIN
 						LIMIT 1
 						FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS f
 			ORDER BY (f.job).priority DESC, (f.job).job_id LIMIT 1;
-		-- queued by transactions that did not see the verdict, or their task retired
+		-- queued by transactions that did not see the verdict, of a candidate that failed, or their
+		-- task retired
 		IF hit.is_over THEN
 			DELETE FROM cudal1.job AS x WHERE x.job_id = (hit.job).job_id;
 		ELSIF hit.is_retired THEN

@@ -418,6 +418,10 @@ BEGIN
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;
+	IF j.kind = 'profile' THEN
+		PERFORM cudal1.store_profile(j, result);
+		RETURN 'stored';
+	END IF;
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id;
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;

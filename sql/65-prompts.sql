@@ -109,16 +109,17 @@ COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';
 
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
 	hardware text, name text, reference text, entry text, tolerance text, codes text[],
-	scores float8[], failed text[], reasons text[], template text)
+	scores float8[], counters text[], failed text[], reasons text[], template text)
 RETURNS text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt IS
 'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL;
-codes and scores, failed codes and the reasons of their failures in the order to be shown';
+codes, scores and counters (of none, or of each), failed codes and the reasons of their failures in
+the order to be shown';
 
 CREATE FUNCTION cudal1.task_prompt(t cudal1.task, contrastive boolean, codes text[],
-	scores float8[], failed text[], reasons text[], template text)
+	scores float8[], counters text[], failed text[], reasons text[], template text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -133,7 +134,8 @@ BEGIN
 			 WHEN t.device NOT IN ('cpu', 'cuda') THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
 		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
-		cudal1.tolerance_words(t.rtol, t.atol), codes, scores, failed, reasons, template);
+		cudal1.tolerance_words(t.rtol, t.atol), codes, scores, counters, failed, reasons,
+		template);
 END
 $$;
 COMMENT ON FUNCTION cudal1.task_prompt IS
@@ -151,7 +153,7 @@ CREATE TABLE cudal1.prompt_template (
 );
 COMMENT ON TABLE cudal1.prompt_template IS
 'words of prompts, with places in braces for what depends on the task: task, expertise, device,
-entry, reference, exemplars, failures, requirements, restrictions, answer_format';
+entry, reference, exemplars, counters, failures, requirements, restrictions, answer_format';
 COMMENT ON COLUMN cudal1.prompt_template.text IS
 'with the place answer_format an answer must have three sections, without it a fenced code will do';
 COMMENT ON COLUMN cudal1.prompt_template.system IS
@@ -234,7 +236,7 @@ DECLARE
 	words	constant text := text;
 	preface	constant text := system;
 	-- as append_place() in src/prompt.c
-	places	constant text[] := '{task,expertise,device,entry,reference,exemplars,failures,'
+	places	constant text[] := '{task,expertise,device,entry,reference,exemplars,counters,failures,'
 		'requirements,restrictions,answer_format}';
 	braced	text;
 	id		bigint;
@@ -288,14 +290,14 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_prompt_template(text, text, text, text) IS
 'adds words of one''s own for prompts of a kind (contrastive, augment), and returns their id; the
 same again returns the same id. text has places in braces: {task}, {expertise}, {device}, {entry},
-{reference}, {exemplars} (with their scores), {failures} (with their reasons), {requirements},
-{restrictions} and {answer_format}, the three sections; without that place any one fenced code is an
-answer. Other words in braces stay as they are, with a NOTICE for the first three; kind augment has
-no exemplars. system: words of the message of role
-system, with the same places (NULL: none). Every role may use a template. Errors: 23505 other words
-under the name, 22023 an unknown kind, no place for the reference or exemplars, or exemplars in an
-augment template, 22004 NULLs, 54000
-more than 1 MiB, 53400 a quota is used up';
+{reference}, {exemplars} (with their scores), {counters} (a sentence on them, and {exemplars} shows
+them: cudal1_counters), {failures} (with their reasons), {requirements}, {restrictions} and
+{answer_format}, the three sections; without that place any one fenced code is an answer. Other
+words in braces stay as they are, with a NOTICE for the first three; kind augment has no exemplars.
+system: words of the message of role system, with the same places (NULL: none). Every role may use a
+template. Errors: 23505 other words under the name, 22023 an unknown kind, no place for the
+reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 more than 1 MiB,
+53400 a quota is used up';
 
 CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
 RETURNS TABLE (candidate_ids bigint[], codes text[], reasons text[])
@@ -343,6 +345,7 @@ DECLARE
 	drawn		record;
 	failed		record;
 	w			cudal1.prompt_template;
+	counters	text[] := '{}';
 	words		text;
 	preface		text;
 	id			bigint;
@@ -387,10 +390,14 @@ BEGIN
 		SELECT '{}'::bigint[] AS candidate_ids, '{}'::text[] AS codes, '{}'::text[] AS reasons
 			INTO failed;
 	END IF;
-	words := cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores,
+	IF cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'counters') THEN
+		counters := ARRAY(SELECT cudal1.counters_in_words(u.id)
+			FROM unnest(drawn.candidates::bigint[]) WITH ORDINALITY AS u (id, n) ORDER BY u.n);
+	END IF;
+	words := cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores, counters,
 		failed.codes, failed.reasons, w.text);
 	preface := CASE WHEN w.system IS NOT NULL
-		THEN cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores,
+		THEN cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores, counters,
 			failed.codes, failed.reasons, w.system) END;
 	-- a byte may become six in a line for cudal1-generate, which takes lines of 64 MiB
 	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,

@@ -246,7 +246,7 @@ CREATE FUNCTION cudal1.plain_prompt(task_id bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT cudal1.task_prompt(t, false, '{}', '{}', '{}', '{}', w.text)
+	SELECT cudal1.task_prompt(t, false, '{}', '{}', '{}', '{}', '{}', w.text)
 		FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
 		WHERE t.task_id = plain_prompt.task_id;
 $$;

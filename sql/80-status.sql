@@ -190,6 +190,8 @@ BEGIN
 			WHERE j.device_id = x.device_id AND j.state = 'running') AS running
 			FROM cudal1.device AS x ORDER BY x.class, x.device_key
 	LOOP
+		SELECT x.problem INTO r FROM cudal1.profiler_run AS x
+			WHERE x.device_id = d.device_id ORDER BY x.measured_at DESC LIMIT 1;
 		RETURN QUERY SELECT 'device ' || d.device_key,
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
@@ -215,6 +217,8 @@ BEGIN
 						WHERE a.device_id = d.device_id ORDER BY a.measurement_id DESC LIMIT 1)
 					 THEN format('Its A/A measurements drift (cudal1.aa_chart): once it is mended, '
 						'SELECT cudal1_trust_device(%L).', d.device_key) END,
+				CASE WHEN r.problem IS NOT NULL
+					THEN format('The last profile failed here: %s.', rtrim(r.problem, '.')) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array'
 					AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: '

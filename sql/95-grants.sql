@@ -281,7 +281,7 @@ AS $$
 			'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report',
 			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare',
 			'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
-			'cudal1_light', 'cudal1_best', 'cudal1_lineage',
+			'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
 			'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
 			'cudal1.campaign_options']),

@@ -195,6 +195,8 @@ typedef struct PromptCodes
 	Datum	   *exemplars;
 	double	   *scores;
 	int			nexemplars;
+	Datum	   *counters;		/* of the exemplars, a line each */
+	int			ncounters;
 	Datum	   *failed;
 	Datum	   *reasons;
 	int			nfailed;
@@ -208,6 +210,9 @@ append_exemplars(StringInfo prompt, const PromptTask *task, const PromptCodes *c
 	{
 		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, codes->scores[i]);
 		append_code(prompt, task, TextDatumGetCString(codes->exemplars[i]));
+		if (codes->ncounters > 0 && VARSIZE_ANY_EXHDR(DatumGetPointer(codes->counters[i])) > 0)
+			appendStringInfo(prompt, "Counters of a call: %s.\n\n",
+							 TextDatumGetCString(codes->counters[i]));
 	}
 	if (codes->nexemplars == 0)
 	{
@@ -252,6 +257,10 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 		append_code(prompt, task, task->reference);
 	else if (is_place(name, length, "exemplars"))
 		append_exemplars(prompt, task, codes);
+	else if (is_place(name, length, "counters"))
+		appendStringInfoString(prompt, codes->ncounters == 0 ? "" :
+							   "Counters beside an implementation are of one call of it under a "
+							   "profiler.\n\n");
 	else if (is_place(name, length, "failures"))
 		append_failures(prompt, task, codes);
 	else if (is_place(name, length, "requirements"))
@@ -311,7 +320,7 @@ text_argument(FunctionCallInfo fcinfo, int position)
 /*
  * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text,
  *						 reference text, entry text, tolerance text, codes text[], scores float8[],
- *						 failed text[], reasons text[], template text)
+ *						 counters text[], failed text[], reasons text[], template text)
  * RETURNS text
  */
 Datum
@@ -337,10 +346,14 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	task.tolerance = text_argument(fcinfo, 7);
 	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars, NULL);
 	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(8), "codes", codes.nexemplars);
-	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(10), "failed", &codes.nfailed, NULL);
-	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(11), "reasons", codes.nfailed);
+	codes.counters = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(10), "counters", &codes.ncounters,
+										 NULL);
+	if (codes.ncounters > 0)
+		codes.counters = read_texts(PG_GETARG_ARRAYTYPE_P(10), "counters", codes.nexemplars);
+	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(11), "failed", &codes.nfailed, NULL);
+	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(12), "reasons", codes.nfailed);
 
 	initStringInfo(&prompt);
-	append_template(&prompt, text_argument(fcinfo, 12), &task, &codes, contrastive);
+	append_template(&prompt, text_argument(fcinfo, 13), &task, &codes, contrastive);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));
 }

@@ -1,12 +1,15 @@
 """Keep a profile of a candidate: profile_code.py TOOL [OUTPUT [unsandboxed]] <JSON
 
-Without OUTPUT it only says what stands in the way of a profile, for cudal1-measure to ask first.
+TOOL is perf, ncu, or "any" for that of the device. Without OUTPUT it only says what stands in the
+way of a profile, for cudal1-measure to ask first. OUTPUT "counters" prints the tool and its
+counters as JSON; any other is the file to write.
 cudal1-measure starts it again after a verdict, so that no clock of a measurement runs beside a
 profiler.
 It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
-up, then once for ncu, and for a second under perf, which samples. What the code prints goes
-nowhere.
+up, then once for ncu, and for a second under perf, which samples or counts. What the code prints
+goes nowhere.
 """
+import csv
 import ctypes
 import json
 import math
@@ -26,6 +29,28 @@ FORMATS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32"
            "bool": "?"}
 VALUES = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int64": ctypes.c_int64,
           "int32": ctypes.c_int32, "uint8": ctypes.c_uint8, "bool": ctypes.c_bool}
+
+EVENTS = ("task-clock", "cycles", "instructions", "branches", "branch-misses", "L1-dcache-loads",
+          "L1-dcache-load-misses", "cache-references", "cache-misses", "dTLB-load-misses",
+          "page-faults", "context-switches")
+LINE = 64
+# name and unit of each metric of ncu, and how those of several kernels become one
+METRICS = {
+    "gpu__time_duration.sum": ("GPU time", "s", sum),
+    "dram__bytes_read.sum": ("bytes read", "B", sum),
+    "dram__bytes_write.sum": ("bytes written", "B", sum),
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": ("use of memory", "%", None),
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": ("use of SMs", "%", None),
+    "l1tex__throughput.avg.pct_of_peak_sustained_active": ("use of L1", "%", None),
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed": ("use of L2", "%", None),
+    "sm__warps_active.avg.pct_of_peak_sustained_active": ("occupancy", "%", None),
+    "l1tex__t_sector_hit_rate.pct": ("L1 hits", "%", None),
+    "lts__t_sector_hit_rate.pct": ("L2 hits", "%", None),
+    "smsp__inst_executed.sum": ("warp instructions", "", sum),
+    "launch__registers_per_thread": ("registers a thread", "", max),
+}
+UNITS = {"ns": 1e-9, "nsecond": 1e-9, "us": 1e-6, "usecond": 1e-6, "ms": 1e-3, "msecond": 1e-3,
+         "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
 def in_sandbox(command, folder, tool):
@@ -70,13 +95,78 @@ def build(task, code, folder, sandboxed):
         sys.exit(f"the code does not compile: {said}")
 
 
+def calls_in(folder):
+    """How many calls were counted, as the sandbox says."""
+    try:
+        with open(os.path.join(folder, "calls"), encoding="ascii") as file:
+            return max(int(file.read(20)), 1)
+    except (OSError, ValueError):
+        sys.exit("the code ended before its calls could be counted")
+
+
+def perf_counters(path, calls):
+    """What perf stat counted, for one of so many calls, without what the processor lacks."""
+    counted = {}
+    with open(path, encoding="utf-8") as file:
+        for value, _, event in (x.split(",")[:3] for x in file if x.count(",") > 2):
+            if not value.startswith("<"):
+                counted[event.split(":")[0]] = float(value)
+
+    def each(event, factor=1):
+        return counted[event] * factor / calls if event in counted else None
+
+    def share(part, whole, factor=1):
+        return counted[part] / counted[whole] * factor if part in counted and counted.get(whole) \
+            else None
+
+    def hits(missed, asked):
+        return None if share(missed, asked) is None else max(100 - share(missed, asked, 100), 0)
+    return [("core time", each("task-clock", 1e-3), "s"), ("cycles", each("cycles"), ""),
+            ("instructions", each("instructions"), ""),
+            ("instructions a cycle", share("instructions", "cycles"), ""),
+            ("branches missed", share("branch-misses", "branches", 100), "%"),
+            ("L1 hits", hits("L1-dcache-load-misses", "L1-dcache-loads"), "%"),
+            ("last-level hits", hits("cache-misses", "cache-references"), "%"),
+            ("bytes from memory", each("cache-misses", LINE), "B"),
+            ("TLB misses", each("dTLB-load-misses"), ""), ("page faults", each("page-faults"), ""),
+            ("context switches", each("context-switches"), "")]
+
+
+def ncu_counters(path):
+    """What ncu tells of the kernels of one call; shares are weighted by the kernels' times."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    wrong = next((x for x in lines if x.startswith("==ERROR==")), None)
+    kernels = {}
+    for row in csv.DictReader(x for x in lines if x.startswith('"')):
+        try:
+            value = float(row["Metric Value"].replace(",", ""))
+        except ValueError:
+            continue            # n/a: this GPU does not have it
+        kernels.setdefault(row["ID"], {})[row["Metric Name"]] = value * UNITS.get(
+            row["Metric Unit"], 1)
+    if wrong or not kernels:
+        sys.exit(f"ncu: {wrong.split('==')[-1].strip()}" if wrong else "ncu saw no kernel")
+    rows = [("kernels", len(kernels), "")]
+    for metric, (name, unit, joined) in METRICS.items():
+        of = [(k[metric], k.get("gpu__time_duration.sum", 1)) for k in kernels.values()
+              if metric in k]
+        if of and joined:
+            rows.append((name, joined(value for value, _ in of), unit))
+        elif of:
+            rows.append((name, sum(v * t for v, t in of) / (sum(t for _, t in of) or 1), unit))
+    return rows
+
+
 def prepare(tool, job):
-    """The profiler's program, and whether the code runs on a GPU; or the end, with the reason."""
-    program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
+    """The profiler, its program and whether the code runs on a GPU; or the end, with the reason."""
     on_gpu = (job["task"]["language"] == "cuda"
               or job.get("device", "").startswith(("cuda", "GPU-")))
+    tool = tool if tool != "any" else "ncu" if on_gpu else "perf"
+    program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
     if not program:
-        sys.exit(f"there is no {tool} on the PATH")
+        sys.exit(f"there is no {tool} on the PATH"
+                 f"{' (Debian has it in linux-perf)' if tool == 'perf' else ''}")
     if tool == "ncu" and not on_gpu:
         sys.exit("ncu profiles codes on a GPU, and this task is measured on a CPU")
     if tool == "ncu":
@@ -90,34 +180,51 @@ def prepare(tool, job):
         status, said = run([program, "record", "-q", "-o", os.devnull, "true"])
         if status:
             sys.exit(f"perf may not sample here: {said}")
-    return program, on_gpu
+    return tool, program, on_gpu
 
 
 def keep(tool, output, unsandboxed):
+    """Runs the code under the profiler, and prints its counters where these are the output."""
     job = json.load(sys.stdin)
-    program, on_gpu = prepare(tool, job)
+    tool, program, on_gpu = prepare(tool, job)
     if not output:
         return
+    if on_gpu and job.get("device"):
+        os.environ.update(CUDA_DEVICE_ORDER="PCI_BUS_ID",
+                          CUDA_VISIBLE_DEVICES=job["device"].removeprefix("cuda:"))
     folder = os.path.realpath(tempfile.mkdtemp(prefix="cudal1-profile-"))
     script = os.path.join(folder, "profile_code.py")
+    # where the code can't reach it
+    counted = tempfile.NamedTemporaryFile(prefix="cudal1-counted-")
     control, told = os.pipe()
 
     def sandboxed(command):
         return command if unsandboxed else in_sandbox(command, folder, tool)
-    command = [program, "--profile-from-start", "off", "--target-processes", "all", "-f", "-o",
-               output]
     if tool == "perf":
-        command = [program, "record", "-q", "-D", "-1", f"--control=fd:{control}", "-o", output]
+        command = [program, "record", "-q"] if output != "counters" \
+            else [program, "stat", "-x,", "-e", ",".join(EVENTS)]
+        command += ["-D", "-1", f"--control=fd:{control}", "-o"]
+    else:
+        command = [program, "--profile-from-start", "off", "--target-processes", "all", "-f", "-o"]
+        if output == "counters":
+            command[-2:] = ["--csv", "--print-units", "base", "--clock-control", "none",
+                            "--metrics", ",".join(METRICS), "--log-file"]
     # standard output is the profiler's alone; of an error both speak
-    command += ["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
+    command += [output if output != "counters" else counted.name,
+                "/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
     command += sandboxed([sys.executable, "-I", script, "--inside", tool, folder, str(told),
                           "cuda" if on_gpu else "cpu"])
     try:
         shutil.copy(__file__, script)
         build(job["task"], job["code"], folder, sandboxed)
         status, said = run(command, pass_fds=(control, told))
-        if status or not os.path.exists(output):
+        if status or output != "counters" and not os.path.exists(output):
             sys.exit(f"{tool} ended with status {status}{': ' if said else ''}{said}")
+        if output == "counters":
+            rows = ncu_counters(counted.name) if tool == "ncu" else perf_counters(
+                counted.name, calls_in(folder))
+            print(json.dumps({"tool": tool, "counters": [
+                {"name": n, "value": v, "unit": u} for n, v, u in rows if v is not None]}))
     except subprocess.TimeoutExpired:
         sys.exit(f"{tool} did not end within {LIMIT} s")
     finally:
@@ -225,9 +332,13 @@ def call_inside(tool, folder, told, device):
         return
     os.write(told, b"enable\n")
     end = time.monotonic() + SECONDS
+    calls = 0
     while time.monotonic() < end:
         call()
         wait()
+        calls += 1
+    with open(os.path.join(folder, "calls"), "w", encoding="ascii") as file:
+        file.write(str(calls))
 
 
 if __name__ == "__main__":

@@ -12,15 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/text.h"
 #include "src/score.h"
 #include "supervisor/cli.h"
 #include "supervisor/profile_numbers.h"
+#include "supervisor/profiler.h"
 
 #define FILE_LIMIT	((size_t) 64 << 20)
 
@@ -395,62 +394,14 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 			   "", weak);
 }
 
-/*
- * Profiles a code. True: no profile could be made, and `said` has the reason. The code is run
- * once more under the profiler, which writes `output`; without one, only the profiler is tried.
- */
-static bool
-profiler_fails(const Cli *cli, const Options *options, const char *code,
-			   const char *output, char *said, size_t size)
-{
-	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", cli->task, "code", code,
-								 "device", cli->device);
-	char	   *text = json_dumps(root, 0);
-	char		script[4096];
-	int			job = memfd_create("job", MFD_CLOEXEC);
-	int			out = memfd_create("said", MFD_CLOEXEC);
-	ssize_t		n = text ? (ssize_t) strlen(text) : 0;
-	int			status = -1;
-	pid_t		pid;
-
-	snprintf(script, sizeof(script), "%s/profile_code.py", options->libdir);
-	snprintf(said, size, "no memory for the job");
-	json_decref(root);
-	if (text && job >= 0 && out >= 0 && pwrite(job, text, (size_t) n, 0) == n)
-	{
-		pid = fork();
-		if (pid == 0)
-		{
-			dup2(job, STDIN_FILENO);
-			dup2(out, STDOUT_FILENO);
-			dup2(out, STDERR_FILENO);
-			execl(options->python, options->python, "-I", script, cli->profile_with, output,
-				  options->unsandboxed ? "unsandboxed" : NULL, NULL);
-			dprintf(STDERR_FILENO, "can't run %s: %s", options->python, strerror(errno));
-			_exit(127);
-		}
-		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		n = pread(out, said, size - 1, 0);
-		while (n > 0 && said[n - 1] == '\n')
-			n--;
-		said[n > 0 ? n : 0] = '\0';
-	}
-	free(text);
-	if (job >= 0)
-		close(job);
-	if (out >= 0)
-		close(out);
-	return status != 0;
-}
-
 void
 cli_try_profiler(const Cli *cli, const Options *options)
 {
+	Profiling	run = {options, cli->profile_with, cli->task, NULL, cli->device};
 	char		said[1024];
 	char		why[1024];
 
-	if (cli->profile_with && profiler_fails(cli, options, NULL, NULL, said, sizeof(said)))
+	if (cli->profile_with && profiler_fails(&run, said, sizeof(said)))
 	{
 		cli_plain(why, sizeof(why), said);
 		refuse("--profile-with %s: %s", cli->profile_with, why);
@@ -473,7 +424,8 @@ cli_show(const Measure *m, int number, json_t *result)
 	{
 		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : cli->files[number],
 				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
-		kept = !profiler_fails(cli, m->options, m->job->candidate[number].code, file, said,
+		kept = !profiler_fails(&(Profiling) {m->options, cli->profile_with, cli->task,
+							   m->job->candidate[number].code, cli->device, file}, said,
 							   sizeof(said));
 		cli_plain(profile, sizeof(profile), kept ? file : said);
 	}

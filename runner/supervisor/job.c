@@ -341,6 +341,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	if (json_object_get(job->root, "profile")
 		&& !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
 		return false;
+	job->counters = word_of(job->root, "kind", (const char *const[]) {"profile"}, 1) == 0;
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	return true;
 }

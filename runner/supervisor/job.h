@@ -107,6 +107,7 @@ typedef struct Job
 	Profile		profile;
 	unsigned	no_probes;		/* kinds that the task rules out, as bits */
 	bool		counts_work;	/* evidence tells bytes and operations of a call */
+	bool		counters;		/* of kind profile: one run under a profiler, no measurement */
 	int			cores;
 	const char *device_key;
 } Job;

@@ -25,6 +25,7 @@
 #include "supervisor/checks/signal.h"
 #include "supervisor/measure.h"
 #include "supervisor/outcome.h"
+#include "supervisor/profiler.h"
 #include "supervisor/time/time.h"
 
 #define BUILD_APART_CORES	4
@@ -83,6 +84,11 @@ measure_run(Measure *m)
 		conclude(m, OUTCOME_LOST, "no memory");
 	else if (executor_cancelled)
 		conclude(m, OUTCOME_CANCELLED, NULL);
+	else if (m->job->counters)
+	{
+		if (device_prepare(m) && take(m))
+			profiler_count(m);
+	}
 	else if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{
 		started = clock_now();

@@ -191,13 +191,14 @@ class Figures:
                 LIMIT {CODES_SHOWN})
             SELECT c.candidate_id, r.task, r.language, c.state, c.reward, c.wide, c.failure,
                    left(c.detail, 1000) AS detail, left(c.code, {CODE_SHOWN}) AS code,
-                   p.method, p.prompt_id AS prompt, q.exemplars, q.scores
+                   p.method, p.prompt_id AS prompt, q.exemplars, q.scores, k.tool, k.counters
             FROM shown AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
                 LEFT JOIN LATERAL (
                     SELECT x.method, x.prompt_id FROM cudal1.proposal AS x
                         WHERE x.candidate_id = c.candidate_id
                         ORDER BY x.prompt_id NULLS LAST, x.proposal_id LIMIT 1) AS p ON true
                 LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
+                LEFT JOIN cudal1.profiler_run AS k ON k.candidate_id = c.candidate_id
             ORDER BY r.other, r.place, c.reward DESC NULLS LAST, c.candidate_id""")
         prompts = sorted({r["prompt"] for r in self.data["codes"] if r["prompt"] is not None})
         self.fetch("prompts", f"""

@@ -183,6 +183,9 @@ function open_code() {
 	if (c.detail)
 		code.append(make("p", c.detail));
 	code.append(make("pre", "", ...coloured(c)));
+	if (c.counters)
+		code.append(make("p", `A call, as ${c.tool} counts:`), make("table", "", ...c.counters.map(k => make("tr", "", make("td", k.name),
+			make("td", `${+(k.unit === "s" ? 1e6 * k.value : k.value).toPrecision(3)} ${k.unit === "s" ? "µs" : k.unit}`)))));
 	if (c.prompt !== null)
 		code.append(make("p", (c.exemplars || []).length ? `Prompt ${c.prompt} showed these codes; below each are those that its own prompt showed:`
 			: `Prompt ${c.prompt} showed no code.`), ancestors(c, new Set([c.candidate_id])));

@@ -206,12 +206,13 @@ INSERT INTO line VALUES
 	('cudal1_best', '- yes yes -', 'reads'),
 	('cudal1_light', '- yes yes -', 'reads'),
 	('cudal1_lineage', '- yes yes -', 'reads'),
+	('cudal1_counters', '- yes yes -', 'reads'),
 	('cudal1_task_report', '- yes yes -', 'reads'),
 	('cudal1_top_tasks', '- yes yes -', 'reads'),
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
 -- for operators, the extension's owner and the worker alone
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
-	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
+	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_profile', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
 INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'best_over', 'lacks_baseline', 'timed_reference', 'over_baseline', 'origin', 'evaluation_cost', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option_if', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
 	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'cancel_requests', 'certify', 'certify_idle', 'change_privileges',
@@ -225,7 +226,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'result_problem', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate', 'release_requests',
 	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
 	'salted_hash', 'seconds_of', 'seconds_until_free', 'seed_pool', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'summarise', 'take_answers', 'take_job', 'take_mates', 'take_method',
-	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'lane_notes', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'store_profile', 'counters', 'counters_in_words', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'lane_notes', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 
 
@@ -235,7 +236,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'pool_code', 'bucket_part', 'island', 'job', 'lane_note', 'null_candidate', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'pool_code', 'bucket_part', 'island', 'job', 'lane_note', 'null_candidate', 'profiler_run', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'

@@ -43,6 +43,10 @@ BEGIN
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
 		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
 	END LOOP;
+	PERFORM cudal1_profile(candidate_id) FROM cudal1.candidate WHERE code = 'better 2';
+	SELECT * INTO c FROM cudal1.claim(1, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "evidence": {"profile": {"tool": "perf", "counters": [
+		{"name": "core time", "value": 2.8765e-7, "unit": "s"}, {"name": "<i>hits</i>", "value": 98.46, "unit": "%"}]}}}');
 	PERFORM cudal1_submit_response(q.prompt_id, E'## Performance Analysis\nx\n## Algorithm Design\nx\n## Code Implementation\n```python\nbetter 1\nand more\n```\n',
 		'<b>bold</b>') FROM cudal1_prompt('<script>alert("x")</script> & ''quotes'' | bars') AS q;
 	SELECT * INTO c FROM cudal1.claim(1, 'w');

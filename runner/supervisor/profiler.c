@@ -1,0 +1,95 @@
+/*
+ * profiler.c
+ *		Runs of a code under perf or ncu, after its measurement.
+ *
+ * A Python script builds the code and starts the profiler, because neither needs to be fast. The
+ * device is held meanwhile, so that no clock runs beside a profiler.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/messages.h"
+#include "supervisor/outcome.h"
+#include "supervisor/profiler.h"
+
+bool
+profiler_fails(const Profiling *run, char *said, size_t size)
+{
+	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", run->task, "code", run->code,
+								 "device", run->device);
+	char	   *text = json_dumps(root, 0);
+	const char *python = run->options->python;
+	char		script[4096];
+	int			job = memfd_create("job", MFD_CLOEXEC);
+	int			out = memfd_create("said", MFD_CLOEXEC);
+	ssize_t		n = text ? (ssize_t) strlen(text) : 0;
+	int			status = -1;
+	pid_t		pid;
+
+	snprintf(script, sizeof(script), "%s/profile_code.py", run->options->libdir);
+	snprintf(said, size, "no memory for the job");
+	json_decref(root);
+	if (text && job >= 0 && out >= 0 && pwrite(job, text, (size_t) n, 0) == n)
+	{
+		pid = fork();
+		if (pid == 0)
+		{
+			dup2(job, STDIN_FILENO);
+			dup2(out, STDOUT_FILENO);
+			dup2(out, STDERR_FILENO);
+			if (run->cores)
+				sched_setaffinity(0, sizeof(*run->cores), run->cores);
+			if (run->scratch)
+				setenv("TMPDIR", run->scratch, 1);
+			execl(python, python, "-I", script, run->tool, run->output,
+				  run->options->unsandboxed ? "unsandboxed" : NULL, NULL);
+			dprintf(STDERR_FILENO, "can't run %s: %s", python, strerror(errno));
+			_exit(127);
+		}
+		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			if (executor_cancelled)
+				kill(pid, SIGKILL);
+		n = pread(out, said, size - 1, 0);
+		while (n > 0 && said[n - 1] == '\n')
+			n--;
+		said[n > 0 ? n : 0] = '\0';
+	}
+	free(text);
+	if (job >= 0)
+		close(job);
+	if (out >= 0)
+		close(out);
+	return status != 0;
+}
+
+void
+profiler_count(Measure *m)
+{
+	char		said[16384];
+	Profiling	run = {m->options, "any", json_object_get(m->job->root, "task"),
+	m->job->candidate[0].code, m->device_key, "counters", &m->cores, m->scratch};
+	bool		failed;
+	json_t	   *told;
+
+	measure_phase(m, "profiling", true);
+	failed = profiler_fails(&run, said, sizeof(said));
+	told = json_loads(said, 0, NULL);
+	if (executor_cancelled)
+		conclude(m, OUTCOME_CANCELLED, NULL);
+	else if (failed || !json_is_object(told))
+		conclude(m, OUTCOME_LOST, "%s", said);
+	else
+	{
+		json_object_set(m->result->evidence, "profile", told);
+		conclude(m, OUTCOME_SUCCESSFUL, NULL);
+	}
+	json_decref(told);
+}
