@@ -423,6 +423,7 @@ CREATE TABLE cudal1.measurement (
 	clock_seconds		float8,
 	wall_seconds		float8,
 	code_hash			bytea NOT NULL,
+	code_key			bytea,
 	environment			jsonb NOT NULL DEFAULT '{}',
 	samples				jsonb,
 	evidence			jsonb,
@@ -458,6 +459,12 @@ COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
 COMMENT ON COLUMN cudal1.measurement.samples IS 'the single ratios by bucket';
 COMMENT ON COLUMN cudal1.measurement.evidence IS
 'which detectors spoke and static findings; for operators, not for models in training';
+COMMENT ON COLUMN cudal1.measurement.code_key IS
+'SHA-256 of what the code compiles to: the library (C, CUDA), or the syntax tree (PyTorch). Accepted
+ones of a task with the same are paid the same; NULL: not known';
+-- what a code of the same key was paid
+CREATE INDEX measurement_code_key ON cudal1.measurement (task_id, code_key)
+	WHERE accepted AND code_key IS NOT NULL;
 CREATE INDEX measurement_candidate ON cudal1.measurement (candidate_id);
 -- the few that speak for their task in reports
 CREATE INDEX measurement_evaluated ON cudal1.measurement (task_id, candidate_id)

@@ -16,6 +16,8 @@ RETURN CASE
 	WHEN array_position(r.bucket_means, NULL) IS NOT NULL
 		THEN 'member bucket_means has an element that is no positive number'
 	WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
+	WHEN NOT cudal1.matches(result ->> 'code_key', '^[0-9a-f]{64}$', 64)
+		THEN 'member code_key is no SHA-256'
 	WHEN jsonb_typeof(result -> 'wide') NOT IN ('boolean', 'null')
 		THEN 'member wide is neither true nor false'
 	WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
@@ -74,6 +76,9 @@ BEGIN
 		r := jsonb_populate_record(r, numbers);
 		r.outcome := result ->> 'outcome';
 		r.wide := coalesce((result -> 'wide')::text = 'true', false);
+		IF cudal1.matches(result ->> 'code_key', '^[0-9a-f]{64}$', 64) THEN
+			r.code_key := decode(result ->> 'code_key', 'hex');
+		END IF;
 		r.samples := NULLIF(result -> 'samples', 'null');
 		r.environment := coalesce(NULLIF(result -> 'environment', 'null'), '{}');
 		r.evidence := NULLIF(result -> 'evidence', 'null');
@@ -264,7 +269,8 @@ BEGIN
 			device_model, profile, outcome, same_device, score, reward, lower, upper, half_width,
 			wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds,
 			checks, max_error, protocol, detail, build_seconds, device_seconds,
-			startup_seconds, clock_seconds, wall_seconds, code_hash, environment, samples, evidence)
+			startup_seconds, clock_seconds, wall_seconds, code_hash, code_key, environment, samples,
+			evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login,
 			d.model, j.profile, r.outcome,
 			(SELECT x.hardware = d.hardware
@@ -274,7 +280,7 @@ BEGIN
 			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
 			r.max_error, r.protocol, r.detail, r.build_seconds, r.device_seconds,
 			r.startup_seconds, r.clock_seconds, r.wall_seconds, store_measurement.code_hash,
-			r.environment, r.samples, r.evidence)
+			r.code_key, r.environment, r.samples, r.evidence)
 		RETURNING measurement_id INTO id;
 	RETURN id;
 END
@@ -398,6 +404,25 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.conclude_verification IS 'accepts the lower of two scores';
 
+CREATE FUNCTION cudal1.same_code(j cudal1.job, r cudal1.measurement, model text)
+RETURNS cudal1.measurement
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT m.*
+		FROM cudal1.measurement AS m
+			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
+				AND c.measurement_id = m.measurement_id
+		WHERE m.task_id = j.task_id AND m.code_key = r.code_key AND m.accepted
+			AND m.candidate_id <> j.candidate_id AND m.device_model = model
+			AND m.profile = j.profile AND m.protocol IS NOT DISTINCT FROM r.protocol
+			AND c.state = 'successful' AND c.purpose <> 'certification'
+		ORDER BY m.measurement_id DESC
+		LIMIT 1;
+END;
+COMMENT ON FUNCTION cudal1.same_code IS
+'the measurement that decided another candidate of the task that compiles to the same, made on the
+same device model with the same profile and protocol; NULL: none';
+
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -412,6 +437,7 @@ DECLARE
 	d		cudal1.device;
 	r		cudal1.measurement;
 	s		float8;
+	same	cudal1.measurement;	-- of another candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
 	j := cudal1.lock_claim(job_id, attempt);
@@ -439,6 +465,11 @@ BEGIN
 		IF t.task_id IS NULL THEN
 			RETURN 'later';
 		END IF;
+	END IF;
+	-- of two that end at the same time the second is to see what the first was paid
+	IF s IS NOT NULL AND r.code_key IS NOT NULL AND NOT pg_try_advisory_xact_lock(
+		hashtextextended(j.task_id || ' ' || encode(r.code_key, 'hex'), 0)) THEN
+		RETURN 'later';
 	END IF;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
@@ -479,6 +510,13 @@ BEGIN
 	END IF;
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+	IF j.kind IN ('measure', 'verify') AND c.purpose <> 'certification' THEN
+		same := cudal1.same_code(j, r, d.model);
+	END IF;
+	IF same.measurement_id IS NOT NULL THEN
+		PERFORM cudal1.accept_score(c, same.score, same.measurement_id, same.detail);
+		RETURN 'stored';
+	END IF;
 	IF j.kind = 'verify' THEN
 		PERFORM cudal1.conclude_verification(j, c, r);
 		RETURN 'stored';

@@ -596,8 +596,12 @@ BEGIN
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE c.state = 'successful' AND NOT c.imported
 		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward
-			OR m.code_hash <> c.code_hash OR m.task_id <> c.task_id
-			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.wide <> c.wide
+			OR m.task_id <> c.task_id OR NOT m.accepted OR m.wide <> c.wide
+			-- it may be that of another code that compiles to the same
+			OR NOT EXISTS (
+				SELECT FROM cudal1.measurement AS o
+					WHERE o.candidate_id = c.candidate_id AND o.code_hash = c.code_hash
+						AND (o.measurement_id = m.measurement_id OR o.code_key = m.code_key))
 			 -- what certifies a task is measured before the task is pinned to a model
 				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model);
 	RETURN QUERY

@@ -16,6 +16,7 @@ import ast
 import contextlib
 import ctypes
 import gc
+import hashlib
 import importlib.util
 import itertools
 import mmap
@@ -146,7 +147,9 @@ class Executor:
         if len(self.code) > PARSED:
             return
         try:
-            compile(self.code, "candidate.py", "exec", ast.PyCF_ONLY_AST)
+            tree = compile(self.code, "candidate.py", "exec", ast.PyCF_ONLY_AST)
+            dump = ast.dump(tree).encode("utf-8", "surrogatepass")
+            self.control.text(hashlib.sha256(dump).hexdigest())
         except SyntaxError:
             raise
         except Exception:

@@ -56,6 +56,8 @@ result_print(const Measure *m, Member *member)
 	/* before its checks end no code of a candidate has run beside it */
 	if (m->sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed))
 		json_object_set_new(o, "reference", json_string(m->sound ? "good" : "bad"));
+	if (member->code.code_key[0])
+		json_object_set_new(o, "code_key", json_string(member->code.code_key));
 	put_number(o, "score", r->score);
 	put_number(o, "lower", r->lower);
 	put_number(o, "upper", r->upper);

@@ -69,6 +69,7 @@ typedef struct Code
 	char		library[PATH_MAX + 32];	/* c: the shared object */
 	unsigned	kinds;			/* pytorch: of things that it compiles of itself, as bits */
 	Built		built;
+	char		code_key[65];	/* SHA-256 of what it compiles to, in hexadecimal; "": not known */
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* spent on the first runs of its processes */

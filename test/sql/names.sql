@@ -27,7 +27,7 @@ FROM (VALUES
 	('candidate', 'candidate_id task_id code code_hash state failure detail reward score imported created_at decided_at'),
 	('measurement', 'measurement_id task_id candidate_id kind device_id device_model profile outcome accepted same_device score reward '
 		'lower upper variance pairs rounds bucket_means reference_seconds candidate_seconds checks max_error protocol '
-		'detail device_seconds startup_seconds clock_seconds wall_seconds code_hash environment samples evidence measured_at'),
+		'detail device_seconds startup_seconds clock_seconds wall_seconds code_hash code_key environment samples evidence measured_at'),
 	('proposal', 'proposal_id task_id candidate_id method prompt_id group_key proposal_key island response created_at'),
 	('prompt', 'prompt_id task_id kind strategy temperature seed exemplars scores probabilities prompt created_at'),
 	('profile', 'name shipped purpose pairs looks bucket_seconds window_seconds estimator precision_goal confidence half_width_limit variance_limit '

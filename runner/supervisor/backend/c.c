@@ -163,13 +163,13 @@ static bool
 c_compiler(Measure *m, Compiler *compiler)
 {
 	static const char *const argv[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC",
-		"-std=gnu17", "-fdiagnostics-color=never", "-w", "-o"};
+		"-s", "-std=gnu17", "-fdiagnostics-color=never", "-w", "-o"};
 	const char *files[] = {compiler->library, "code.c", "-lm", NULL};
 
 	memcpy(compiler->argv, argv, sizeof(argv));
 	memcpy(compiler->argv + sizeof(argv) / sizeof(argv[0]), files, sizeof(files));
 	compiler->source = "code.c";
-	strcpy(compiler->flags, "-O3 -march=native -shared -fPIC -std=gnu17");
+	strcpy(compiler->flags, "-O3 -march=native -shared -fPIC -s -std=gnu17");
 	return true;
 }
 

@@ -18,7 +18,7 @@ cuda_compiler(Measure *m, Compiler *compiler)
 {
 	const char *argv[] = {m->gpu->nvcc, "-O3", compiler->arch, "-shared", "-Xcompiler",
 		"-fPIC,-fdiagnostics-color=never", "-w", "-o", compiler->library, "code.cu", "errors.cpp",
-		"-lm", NULL};
+		"-lm", "-Xlinker", "-s", NULL};
 
 	if (!m->gpu->nvcc[0])
 		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "

@@ -182,6 +182,17 @@ build_wait(pid_t pid, double until, int *status)
 	return ended;
 }
 
+/* Notes what is loaded. Libraries are linked without symbols, which differ where code does not. */
+static void
+note_code_key(Code *code)
+{
+	char		command[sizeof(code->library) + 16];
+
+	snprintf(command, sizeof(command), "sha256sum <'%s'", code->library);
+	if (!text_first_line(command, code->code_key, sizeof(code->code_key)))
+		code->code_key[0] = '\0';
+}
+
 static bool
 compile_end(Measure *m, Compilation *c)
 {
@@ -191,6 +202,7 @@ compile_end(Measure *m, Compilation *c)
 
 	if (c->found)
 	{
+		note_code_key(m->code[c->side]);
 		build_note_kept(m, c->side);
 		return true;
 	}
@@ -207,6 +219,7 @@ compile_end(Measure *m, Compilation *c)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->code[c->side]->library, &st) == 0
 		&& S_ISREG(st.st_mode))
 	{
+		note_code_key(m->code[c->side]);
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}

@@ -2,9 +2,12 @@
  * build_parse.c
  *		Refuses PyTorch candidates that are no Python.
  *
- * Models write these often. A fork of the interpreter reads the text and runs nothing of it, before
- * the device is taken. What it says nothing of is judged where it is loaded.
+ * Models write these often. What is Python has a hash of its syntax tree. A fork of the interpreter
+ * reads the text and runs nothing of it, before the device is taken. What it says nothing of is
+ * judged where it is loaded.
  */
+#include <stdio.h>
+
 #include "supervisor/build/build_torch.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -33,6 +36,10 @@ build_parse(Measure *m)
 	for (int i = 0; i < m->nmembers; i++)
 	{
 		heat_enter(m, &m->members[i]);
+		/* no code of a candidate has run in this process, so that none has written it */
+		if (all[i].result == EXECUTOR_OK && all[i].control)
+			snprintf(m->member->code.code_key, sizeof(m->member->code.code_key), "%.64s",
+					 all[i].control->text);
 		if (all[i].result == EXECUTOR_FAILED)
 			measure_failed(m, SIDE_CANDIDATE, &all[i], all[i].result, "while it was loaded");
 		executor_end(&all[i]);
