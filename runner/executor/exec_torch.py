@@ -46,7 +46,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
-PAGES_BYTES = 1 << 15   # of a result, from which on it may have pages that no run has written
+PLACE = struct.Struct("=Q")     # the first member of TENSOR
 BUILD_FAILED = 3
 BUILD_SHORT = 5
 PR_SET_DUMPABLE = 4
@@ -389,59 +389,65 @@ class Executor:
         that takes this method's place can leave out what it does besides the model within the
         clock, so that is as little as can be.
         """
-        control, inputs, wait, answer = self.control, self.inputs, gates.wait, gates.answer
-        base, pool = (self.gpu.base, range(self.gpu.bytes)) if self.gpu else (0, range(1 << 64))
+        control, inputs, wait, answer_at = self.control, self.inputs, gates.wait, gates.answer_at
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
         seeded = flags & wire.SEED_RUNS
-        # of the first run: the type of a result that is one tensor, and what repeat_table() says
-        lone, likes, large = None, (), False
-        place, stride, size = 0, (), 0
+        # of a result that is one tensor and is listed by its place alone: its type and its strides
+        lone, stride = None, ()
+        likes = ()
+        gates.place(control.address(0),
+                    *((self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)))
         gates.begin(control.address(0), flags & wire.SLEEPS)
-        with memoryview(control.memory) as memory, memory.cast("Q") as words:
-            for run, slot in enumerate(slots):
-                at = run * size
-                if not wait(run):
-                    return
-                if seeded:
-                    self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
-                result = model(*inputs[slot])
-                if type(result) is lone:
-                    address = result.data_ptr() - base
-                    alike = address in pool and result.stride() == stride
-                    if alike:
-                        words[place + at] = address
-                    result = (result,)
-                else:
-                    lone = torch.Tensor if run == 0 and type(result) is torch.Tensor else None
-                    result = flatten(result)
-                    alike = len(result) == len(likes)
-                    for tensor, (place, stride) in zip(result, likes):
-                        address = tensor.data_ptr() - base
-                        if address in pool and tensor.stride() == stride:
-                            words[place + at] = address
-                        else:
-                            alike = False
-                if not alike:
-                    self.copies.clear()
-                    self.write_table([result], run)
-                elif large:
-                    self.guard.cudal1_guard_make_pages(self.table + 8 * at, len(result))
-                if synchronize:
-                    synchronize()
-                answer(run)
-                # a caller has a result while the next one is made
-                self.outputs[:] = (result,)
-                if run == 0:
-                    likes = self.repeat_table(result, len(slots))
-                    place, stride = likes[0]
-                    size = len(likes) * TENSOR.size // 8
-                    large = not self.gpu and any(
-                        tensor.numel() * tensor.element_size() >= PAGES_BYTES for tensor in result
-                    )
-                elif alike:
-                    self.check_listed(result, run)
-            wait(len(slots))
+        for run, slot in enumerate(slots):
+            arguments = inputs[slot]
+            if not wait(run):
+                return
+            if seeded:
+                self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
+            result = model(*arguments)
+            if synchronize:
+                synchronize()
+            listed = (type(result) is lone and result.stride() == stride
+                      and answer_at(run, result.data_ptr()))
+            if listed:
+                result = (result,)
+            else:
+                single = type(result) is torch.Tensor
+                result = flatten(result)
+                listed = self.list_results(result, run, likes)
+                gates.answer(run)
+            # a caller has a result while the next one is made
+            self.outputs[:] = (result,)
+            if run == 0:
+                likes = self.repeat_table(result, len(slots))
+                if single:
+                    lone, stride = torch.Tensor, likes[0]
+            elif listed:
+                self.check_listed(result, run)
+        wait(len(slots))
+
+    def list_results(self, result, run, likes):
+        """Lists where a run's results lie; true if the rest of the table is as repeat_table() left
+        it. Results in memory that isn't theirs alone are copied.
+        """
+        base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
+        at = wire.TABLE_AT + run * len(result) * TENSOR.size
+        alike = len(result) == len(likes)
+        for i, (tensor, stride) in enumerate(zip(result, likes)):
+            address = tensor.data_ptr() - base
+            if 0 <= address < bound and tensor.stride() == stride:
+                PLACE.pack_into(self.control.memory, at + i * TENSOR.size, address)
+            else:
+                alike = False
+        if not alike:
+            self.copies.clear()
+            self.write_table([result], run)
+            if self.copies and self.gpu:
+                torch._C._cuda_synchronize()
+        elif not self.gpu:
+            self.guard.cudal1_guard_make_pages(self.control.address(at), len(result))
+        return alike
 
     def check_listed(self, result, run):
         """Lists a run anew whose results are other than the first one's, or memory of others."""
@@ -453,17 +459,14 @@ class Executor:
             self.write_table([result], run)
 
     def repeat_table(self, result, runs):
-        """The first run's entries for all runs. Of each, the place of its address, in words, and
-        its strides; None where results have to be copied, as they are each time then.
+        """Lists the first run's results for all runs. The strides of each, None where it has to be
+        copied, as it is each time then.
         """
         at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
         entries = self.control.memory[at:at + nbytes]
         self.control.memory[at:at + runs * nbytes] = entries * runs
         self.layouts = [(tensor.shape, tensor.dtype) for tensor in result]
-        return [
-            (word_of(i), None if self.copies else tensor.stride())
-            for i, tensor in enumerate(result)
-        ]
+        return [None if self.copies else tensor.stride() for tensor in result]
 
     def write_table(self, outputs, first=0):
         if not outputs:
@@ -610,11 +613,6 @@ def seeding(gpu):
             setter(value)
 
     return seed
-
-
-def word_of(entry):
-    """Where an entry of the table has its address, in words of control memory."""
-    return (wire.TABLE_AT + entry * TENSOR.size) // 8
 
 
 def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):

@@ -6,6 +6,7 @@
  * bring its own memory into caches. Executors of both sides do that themselves: they read the
  * memory that the supervisor lists, a few lines a poll. The list was made while the process was
  * stopped, and code may have unmapped some of it since. A fault while reading drops that entry.
+ * Other faults go to what the code, or the system, does about them.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -31,12 +32,34 @@ static WireControl *control;
 static bool sleeps;
 static uint32_t walking;		/* the entry of control->walk that is read next */
 static uint64_t at;				/* address of the entry's next byte */
+
+static const int fault_signals[] = {SIGSEGV, SIGBUS};
+static struct sigaction actions[2]; /* of the code, or the system's */
+static volatile sig_atomic_t waits;
 static sigjmp_buf after_fault;
 
 static void
 fault(int number)
 {
-	siglongjmp(after_fault, 1);
+	if (waits)
+		siglongjmp(after_fault, 1);
+	/* the instruction is tried again, and faults again */
+	sigaction(number, &actions[number == fault_signals[1]], NULL);
+}
+
+/* Takes faults. They stay taken while a run is timed, so that it costs the run nothing. */
+static void
+take_faults(void)
+{
+	struct sigaction own = {.sa_handler = fault,.sa_flags = SA_NODEFER};
+	struct sigaction before;
+
+	for (int i = 0; i < 2; i++)
+	{
+		sigaction(fault_signals[i], &own, &before);
+		if (before.sa_handler != fault)
+			actions[i] = before;
+	}
 }
 
 /* Reads a few lines, and goes on with the next entry where one ends. */
@@ -94,23 +117,16 @@ wait_for(uint32_t run)
 int
 cudal1_gate_wait(uint32_t run)
 {
-	struct sigaction of_code[2];
-	struct sigaction own = {.sa_handler = fault,.sa_flags = SA_NODEFER};
-
 	if (control->walks > 0)
 	{
-		sigaction(SIGSEGV, &own, &of_code[0]);
-		sigaction(SIGBUS, &own, &of_code[1]);
+		take_faults();
 		if (sigsetjmp(after_fault, 0) != 0)
 			control->walk[walking] = (WireStretch) {0, 0};
 	}
+	waits = 1;
 	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);
-	if (control->walks > 0)
-	{
-		sigaction(SIGSEGV, &of_code[0], NULL);
-		sigaction(SIGBUS, &of_code[1], NULL);
-	}
+	waits = 0;
 	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;
 }
 

@@ -30,6 +30,7 @@
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"
+#include "executor/gate.h"
 #include "executor/guard.h"
 
 #define STACK_BYTES ((uint64_t) 64 << 20)
@@ -38,6 +39,7 @@
 #define PAGE_BYTES 4096
 #define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
 #define MOST_PAGES 65536		/* looked at in one call */
+#define FEW_PAGES 32			/* are touched without asking whether they are there */
 
 /*
  * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
@@ -321,6 +323,10 @@ cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries, ui
 	return entries;
 }
 
+static WireControl *control;
+static uint64_t base;			/* addresses of results count from here, */
+static uint64_t bytes;			/* and are below that */
+
 /* pages from one output's to another's, near each other */
 typedef struct Stretch
 {
@@ -360,13 +366,15 @@ make_pages(const WireTensor *t, const unsigned char *there, uint64_t at)
 							   __ATOMIC_RELAXED);
 }
 
-/* asking for pages takes a hundredth of touching them, which needs each one's place in caches */
+/*
+ * Asking for many pages takes a hundredth of touching them, which needs each one's place in caches.
+ */
 static void
 look_at(const WireTensor *table, const Stretch *s)
 {
 	static unsigned char there[MOST_PAGES];
 	uint64_t	pages = s->to - s->from;
-	bool		known = pages <= MOST_PAGES
+	bool		known = pages > FEW_PAGES && pages <= MOST_PAGES
 		&& mincore((void *) (s->from * PAGE_BYTES), pages * PAGE_BYTES, there) == 0;
 
 	if (known && !memchr(there, 0, pages))
@@ -413,4 +421,25 @@ cudal1_guard_make_pages(const void *table, uint64_t entries)
 	}
 	if (s.entries > 0)
 		look_at(t, &s);
+}
+
+void
+cudal1_guard_place(void *memory, uint64_t from, uint64_t length)
+{
+	control = memory;
+	base = from;
+	bytes = length;
+}
+
+int
+cudal1_guard_answer(uint32_t run, uint64_t address)
+{
+	if (address - base >= bytes)
+		return 0;
+	control->table[run].address = address - base;
+	/* memory of a GPU has all its pages */
+	if (base == 0)
+		cudal1_guard_make_pages(&control->table[run], 1);
+	cudal1_gate_answer(run);
+	return 1;
 }

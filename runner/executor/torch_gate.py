@@ -6,15 +6,19 @@ no Python meanwhile.
 import ctypes
 import os
 
-begin = wait = answer = None
+begin = wait = answer = place = answer_at = None
 
 
 def open_library(libdir):
-    global begin, wait, answer
+    global begin, wait, answer, place, answer_at
     library = ctypes.PyDLL(os.path.join(libdir, "libcudal1guard.so"))
-    begin, wait, answer = (
-        library.cudal1_gate_begin, library.cudal1_gate_wait, library.cudal1_gate_answer
+    begin, wait, answer, place, answer_at = (
+        library.cudal1_gate_begin, library.cudal1_gate_wait, library.cudal1_gate_answer,
+        library.cudal1_guard_place, library.cudal1_guard_answer,
     )
-    begin.argtypes, begin.restype = (ctypes.c_void_p, ctypes.c_int), None
+    begin.argtypes = ctypes.c_void_p, ctypes.c_int
     wait.argtypes, wait.restype = (ctypes.c_uint32,), ctypes.c_int
-    answer.argtypes, answer.restype = (ctypes.c_uint32,), None
+    answer.argtypes = (ctypes.c_uint32,)
+    place.argtypes = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64
+    answer_at.argtypes, answer_at.restype = (ctypes.c_uint32, ctypes.c_uint64), ctypes.c_int
+    begin.restype = answer.restype = place.restype = None

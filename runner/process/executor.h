@@ -192,9 +192,17 @@ extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout
 extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 
-/* `from`, one piece after the other, into all of these places in one call */
-extern bool executor_write_places(Executor *executor, const struct iovec *places, size_t n,
-								  void *from);
+/*
+ * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with gaps to 512
+ * pieces, from number `first` on. stretch: from its first byte to its last. EXECUTOR_FORGED: it
+ * can't be written
+ */
+extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor *tensor,
+											const Tensor *layout, uint64_t first, void *noise,
+											size_t bytes, WireStretch *stretch);
+
+/* whether the process itself has written the page of this address */
+extern bool executor_has_written(const Executor *executor, uint64_t address);
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);

@@ -106,14 +106,73 @@ executor_read_places(const Executor *executor, const uint64_t *address, int n, s
 	return good;
 }
 
-bool
-executor_write_places(Executor *executor, const struct iovec *places, size_t n, void *from)
+/* The bytes of `noise`, again and again, to a stretch of the executor's memory. */
+static bool
+write_stretch(pid_t pid, uint64_t address, uint64_t length, void *noise, size_t bytes)
 {
-	struct iovec local = {from, 0};
+	struct iovec local[PIECES];
 
-	for (size_t i = 0; i < n; i++)
-		local.iov_len += places[i].iov_len;
-	return process_vm_writev(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
+	while (length > 0)
+	{
+		struct iovec remote = {(void *) (uintptr_t) address, 0};
+		unsigned long n = 0;
+
+		for (; n < PIECES && remote.iov_len < length; n++)
+		{
+			size_t		left = length - remote.iov_len;
+
+			local[n] = (struct iovec) {noise, left < bytes ? left : bytes};
+			remote.iov_len += local[n].iov_len;
+		}
+		if (process_vm_writev(pid, local, n, &remote, 1, 0) != (ssize_t) remote.iov_len)
+			return false;
+		address += remote.iov_len;
+		length -= remote.iov_len;
+	}
+	return true;
+}
+
+/* Of a view with gaps, PIECES of its pieces, evenly spread, from the one numbered `first` on. */
+static bool
+write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
+			 uint64_t first, void *noise, size_t bytes)
+{
+	struct iovec local[PIECES];
+	struct iovec remote[PIECES];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		length = piece * size < bytes ? piece * size : bytes;
+	size_t		pieces = layout->elements / piece;
+	size_t		step = (pieces + PIECES - 1) / PIECES;
+	size_t		n = 0;
+
+	for (size_t i = 0; i < pieces; i += step, n++)
+	{
+		size_t		place = place_of(tensor, layout, (first + i) % pieces * piece);
+
+		local[n] = (struct iovec) {noise, length};
+		remote[n] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place * size), length};
+	}
+	return process_vm_writev(pid, local, n, remote, n, 0) == (ssize_t) (n * length);
+}
+
+ExecutorResult
+executor_write_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout,
+					  uint64_t first, void *noise, size_t bytes, WireStretch *stretch)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		piece;
+	uint64_t	span;
+
+	*stretch = (WireStretch) {tensor->address, tensor->address};
+	if (layout->elements == 0)
+		return EXECUTOR_OK;
+	if (!is_view(tensor, layout, &piece, &span))
+		return EXECUTOR_FORGED;
+	stretch->to += span * size;
+	return (span == layout->elements
+			? write_stretch(executor->pid, tensor->address, span * size, noise, bytes)
+			: write_pieces(executor->pid, tensor, layout, piece, first, noise, bytes))
+		? EXECUTOR_OK : EXECUTOR_FORGED;
 }
 
 ExecutorResult

@@ -18,6 +18,7 @@
 
 /* bits of an entry of /proc/PID/pagemap, see proc(5) */
 #define PAGE_PRESENT	(UINT64_C(1) << 63)
+#define PAGE_SWAPPED	(UINT64_C(1) << 62)
 #define PAGE_OF_FILE	(UINT64_C(1) << 61)
 #define PAGE_EXCLUSIVE	(UINT64_C(1) << 56)
 #define PAGES_AT_ONCE	4096
@@ -63,6 +64,30 @@ add_written(Walk *walk, int pagemap, uint64_t from, uint64_t to)
 }
 
 static int
+open_pagemap(const Executor *executor)
+{
+	char		path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int) executor->pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool
+executor_has_written(const Executor *executor, uint64_t address)
+{
+	uint64_t	entry = 0;
+	int			pagemap = open_pagemap(executor);
+	off_t		at = (off_t) (address / (uint64_t) sysconf(_SC_PAGESIZE) * sizeof(entry));
+	bool		known = pagemap >= 0
+		&& pread(pagemap, &entry, sizeof(entry), at) == (ssize_t) sizeof(entry);
+
+	if (pagemap >= 0)
+		close(pagemap);
+	return !known || (entry & PAGE_SWAPPED)
+		|| ((entry & PAGE_PRESENT) && (entry & (PAGE_EXCLUSIVE | PAGE_OF_FILE)));
+}
+
+static int
 larger_first(const void *a, const void *b)
 {
 	const WireStretch *x = a;
@@ -77,14 +102,11 @@ executor_list_walk(Executor *executor)
 	Walk		walk = {.v = malloc(MOST_STRETCHES * sizeof(WireStretch)),
 		.page = (uint64_t) sysconf(_SC_PAGESIZE)};
 	FILE	   *maps = proc_open(executor->pid, "maps");
-	char		path[64];
 	char		line[512];
 	uint64_t	bytes = 0;
 	uint32_t	n = 0;
-	int			pagemap;
+	int			pagemap = open_pagemap(executor);
 
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int) executor->pid);
-	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	while (walk.v && maps && pagemap >= 0 && fgets(line, sizeof(line), maps))
 	{
 		unsigned long long from;

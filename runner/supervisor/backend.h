@@ -69,8 +69,9 @@ typedef struct Backend
 	bool		(*bring) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 	/*
 	 * An element of an output of a run of the window under way: where it lies, 0 if the process
-	 * says nonsense; up to LOOKS of them read, or noise written to them. poke is NULL where each
-	 * run has a place for its outputs that no other run has.
+	 * says nonsense; up to LOOKS of them read. Where a module's results have been read, a caller
+	 * may write: on a CPU noise to an output of a run, on a GPU to some of its elements. The
+	 * stretch is all of the output.
 	 */
 	uint64_t	(*element) (Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 							int output, uint64_t element);
@@ -78,6 +79,8 @@ typedef struct Backend
 						 size_t size, uint64_t *value);
 	bool		(*poke) (Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
 						 size_t size);
+	bool		(*overwrite) (Measure *m, Executor *executor, Side side, uint32_t run, int output,
+							  WireStretch *stretch);
 	/* whether the device has come to rest; NULL where work ends when its process is stopped */
 	bool		(*rests) (Measure *m, bool *rests);
 

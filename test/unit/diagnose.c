@@ -210,18 +210,12 @@ leaves_some(uint32_t change, uint32_t call, uint32_t slot)
 static bool apart;				/* outputs are memory of the process */
 static double moves;			/* of the reference by rounding errors, in tolerances */
 
-static bool
-poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
-{
-	return true;
-}
-
 /* whether this is the cause for both candidates of a job, whose outputs were so far off */
 static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
 	Backend		backend = {.arena_bytes = arena_bytes,.compare = compare,
-		.poke = apart ? poke : NULL};
+		.module = apart};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,

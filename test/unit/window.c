@@ -13,6 +13,7 @@ static int	made_up_sleep(const struct timespec *t, struct timespec *left);
 #define clock_gettime made_up_clock
 #define nanosleep made_up_sleep
 #include "../../runner/supervisor/time/window.c"
+#include "../../runner/supervisor/time/noise.c"
 #include "../../runner/supervisor/checks/outputs.c"
 #include "../../runner/supervisor/outcome.c"
 #include "../../runner/common/random.c"
@@ -24,6 +25,7 @@ static int	made_up_sleep(const struct timespec *t, struct timespec *left);
 #define ELEMENTS	64
 #define RUNS		64
 #define RUN			50e-6		/* seconds of a run that is warm */
+#define LARGE		100000	/* bytes that a result of PyTorch on a CPU seems to have */
 #define PLACES		6			/* results of PyTorch come where the sixth before lay */
 
 /* what the process of a candidate does */
@@ -38,6 +40,8 @@ typedef enum Manner
 	SILENT,						/* does not answer from its tenth run on */
 	BUSY,						/* works for a millisecond once an answer is given */
 	BETWEEN,					/* warms its memory between an answer and the next gate */
+	CLEANS,						/* makes its last result right again while it waits at a gate */
+	NEW,						/* has memory that no result had for each result */
 	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
 } Manner;
 
@@ -63,6 +67,8 @@ static bool sparse;				/* most of a result is zero */
 static bool lucky;				/* noise is right in one of 13 runs */
 static bool own_memory;			/* results come where earlier ones lay */
 static bool stopped;
+static uint32_t waits;			/* 0, or the gate at which the process makes a result right again */
+static int	peeks;				/* of one element: where noise was left, and again before a gate */
 static double idle_since;		/* when the device has done all its work */
 static uint32_t lost[8];		/* runs in which the supervisor has no core for 5 ms */
 static double lost_seconds;
@@ -153,6 +159,9 @@ static bool
 peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size, uint64_t *value)
 {
 	memset(value, 0, (size_t) n * sizeof(*value));
+	/* once at an answer, once when noise is there, and then before the gate */
+	if (n == 1 && waits > 0 && peeks++ % 2 == 1)
+		work(waits - 1, 0, ELEMENTS);
 	for (int i = 0; i < n; i++)
 		memcpy(&value[i], (const void *) (uintptr_t) address[i], size);
 	return true;
@@ -163,6 +172,18 @@ poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, 
 {
 	for (int i = 0; i < n; i++)
 		memset((void *) (uintptr_t) address[i], 0x55, size);
+	return true;
+}
+
+static bool
+overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
+		  WireStretch *stretch)
+{
+	static uint64_t next = PLACES;
+	uint64_t	at = is_candidate(executor) && manner == NEW ? next++ : run % PLACES;
+
+	*stretch = (WireStretch) {2 * LARGE * at, 2 * LARGE * at + LARGE};
+	memset(result_of(run), 0x55, ELEMENTS * sizeof(float));
 	return true;
 }
 
@@ -244,6 +265,7 @@ executor_await_gate(const Executor *executor, uint32_t run)
 {
 	if (is_candidate(executor) && manner == BETWEEN)
 		moment += 1e-3;
+	waits = is_candidate(executor) && manner == CLEANS ? run : 0;
 	return true;
 }
 
@@ -318,8 +340,9 @@ become(bool pytorch, bool gpu)
 {
 	own_memory = pytorch;
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
-		.poke = pytorch ? poke : NULL,.rests = gpu ? rests : NULL,.read = read_output,
-		.compare = compare_outputs,.unstage = unstage};
+		.module = pytorch,.poke = pytorch && gpu ? poke : NULL,
+		.overwrite = pytorch && !gpu ? overwrite : NULL,.rests = gpu ? rests : NULL,
+		.read = read_output,.compare = compare_outputs,.unstage = unstage};
 }
 
 /* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */
@@ -333,7 +356,7 @@ round_of(Manner of)
 	member.result = (Result) {.evidence = json_object()};
 	manner = of;
 	idle_since = 0;
-	stops = 0;
+	stops = peeks = 0;
 	good = window_draw(&pair, &plan);
 	for (int i = 0; good && i < 2; i++)
 		good = window_run(&pair, &processes[i]);
@@ -417,6 +440,13 @@ check_answers(void)
 	check(always(BETWEEN, OUTCOME_CHEAT, 20) && detected("between"),
 		  "nor is there work between runs");
 	check(always(OLD, OUTCOME_WRONG_OUTPUT, 20), "but earlier results are none");
+	check(always(CLEANS, OUTCOME_CHEAT, 20) && detected("prepared"),
+		  "and no result is made while a process waits");
+	pair.rounds = 1;
+	check(always(NEW, OUTCOME_CHEAT, 20) && detected("new_memory"),
+		  "results do not keep coming in new memory");
+	pair.rounds = 0;
+	check(always(NEW, OUTCOME_SUCCESSFUL, 1), "but in the first window, where all memory is new");
 	sparse = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "zeros may lie where zeros lay");
 	sparse = false;

@@ -62,12 +62,17 @@ torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t r
 				  uint64_t element)
 {
 	WireTensor	t;
+	uint64_t	address;
 
 	/* copied once, because it lies in memory that the executor can write */
 	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
 		   sizeof(t));
-	return t.address + executor_place_of(&t, &m->output[output], element)
+	address = t.address + executor_place_of(&t, &m->output[output], element)
 		* tensor_dtype_size(m->output[output].dtype);
+	/* the executor has made the pages of large results, which the kernel would clear at a read */
+	if (m->output[output].bytes >= WIRE_LARGE_OUTPUT && !executor_has_written(executor, address))
+		return 0;
+	return address;
 }
 
 static bool
@@ -80,15 +85,17 @@ torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, s
 }
 
 static bool
-torch_cpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
-			   size_t size)
+torch_cpu_overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
+					WireStretch *stretch)
 {
-	struct iovec places[LOOKS];
-	char	   *noise = (char *) m->noise + random_below(&m->random, NOISE_BYTES - 64);
+	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
+	WireTensor	t;
 
-	for (int i = 0; i < n && i < LOOKS; i++)
-		places[i] = (struct iovec) {(void *) (uintptr_t) address[i], size};
-	if (executor_write_places(executor, places, (size_t) n, noise) || errno == ESRCH)
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
+	if (executor_write_tensor(executor, &t, &m->output[output], random_next(&m->random),
+							  (char *) m->noise + at, NOISE_BYTES - at, stretch) == EXECUTOR_OK
+		|| errno == ESRCH)
 		return true;
 	measure_cause(m, side, "memory");
 	return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT), "%s: a result lies in memory that "
@@ -109,6 +116,7 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 					   uint32_t slot, void *out)
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
+	WireStretch stretch;
 	char	   *to = out;
 
 	if (!measure_table(m, executor, side, run, table))
@@ -122,6 +130,9 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
 		if (result != EXECUTOR_OK)
 			return measure_failed(m, side, executor, result, "as an output was read");
+		/* two results in one memory are none */
+		if (m->outputs > 1 && !torch_cpu_overwrite(m, executor, side, run, i, &stretch))
+			return false;
 		to += measure_gathered(&m->output[i]);
 	}
 	return true;
@@ -138,7 +149,7 @@ const Backend backend_torch_cpu = {
 	.bring = torch_cpu_bring,
 	.element = torch_cpu_element,
 	.peek = torch_cpu_peek,
-	.poke = torch_cpu_poke,
+	.overwrite = torch_cpu_overwrite,
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
 	.counts_operations = true,

@@ -213,7 +213,7 @@ find(Diagnosis *d, double wrong_error, char *text, size_t size)
 {
 	const Measure *m = d->m;
 	/* outputs start as other noise in each run */
-	bool		noisy = !m->backend->poke;
+	bool		noisy = !m->backend->module;
 	Trial		t;
 	Trial		changed;
 

@@ -16,6 +16,7 @@
 #define LOOKS			4		/* elements of an output that are read at once */
 #define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
 #define REMEMBERED		64		/* elements of earlier results that a process is known by */
+#define STRETCHES		256 	/* where earlier results lay */
 
 /* elements of one output of a run, drawn anew for each run of a round */
 typedef struct Look
@@ -54,7 +55,12 @@ typedef struct Process
 	Values		longer;			/* of a candidate: by round, `uncounted` beyond the reference's */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
+	WireStretch stretch[STRETCHES]; /* of large results on a CPU: where earlier ones lay, apart */
+	int			nstretches;
+	uint64_t	noise_at;		/* 0, or an element of the last result, */
+	uint64_t	noise;			/* which holds this noise until the next gate opens */
 	int			prepared;		/* results of a window that were there before their gates */
+	int			new;			/* results of a window that lay where no result had */
 } Process;
 
 typedef struct Pair
@@ -91,6 +97,12 @@ extern bool window_run(Pair *pair, Process *process);
  * candidate or of all.
  */
 extern void window_enter(Pair *pair, const Process *process);
+
+/*
+ * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and counts it as new
+ * where no result has lain before. False after conclude()
+ */
+extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
 /* draws what the windows of the next round have in common, and makes its inputs */
 extern bool window_draw(Pair *pair, const Plan *plan);

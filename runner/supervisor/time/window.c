@@ -32,6 +32,7 @@
 #define BETWEEN_SHARE	0.1		/* of a run */
 #define PREPARED_LEAST	4		/* results of a window that were right before their gates */
 #define PREPARED_SHARE	8		/* and one in so many of its runs: noise may be right */
+#define NEW_PARTS		4		/* one in so many runs of a window may have new memory */
 
 /* seconds of the runs of a window that may count */
 typedef struct Runs
@@ -70,24 +71,29 @@ find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
 
 /*
  * Before a gate: reads an element of the place that compiled code has for the run's outputs. Where
- * PyTorch's results come is not known, and what lies there may be an honest run's.
+ * a module's results come is not known, but the noise over the last one must still be there.
  */
 static bool
 look_before(Measure *m, Process *process, uint32_t run, const Look *look,
 			uint64_t *before)
 {
-	uint64_t	address;
-	Look		one = {look->output, look->n > 0 && !m->backend->poke, {look->element[0]}};
+	uint64_t	address = process->noise_at;
+	Look		one = {look->output, look->n > 0, {look->element[0]}};
 
+	if (m->backend->module)
+	{
+		*before = process->noise;
+		if (address != 0 && !m->backend->peek(m, &process->executor, &address, 1, 1, before))
+			return false;
+		process->prepared += *before != process->noise;
+		return true;
+	}
 	return one.n == 0 || find_elements(m, process, run, &one, &address) == 0
 		|| m->backend->peek(m, &process->executor, &address, 1,
 							tensor_dtype_size(m->output[look->output].dtype), before);
 }
 
-/*
- * At the answer: reads elements of one output at once. Then writes noise to their places where a
- * later result may come, because a caller may write to what it was given.
- */
+/* At the answer: reads elements of one output at once. */
 static bool
 look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
 			   const uint64_t *before, uint64_t *value)
@@ -106,11 +112,14 @@ look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
 	}
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
 		return false;
-	process->prepared += n > 0 && !m->backend->poke && memcmp(&value[0], before, size) == 0;
+	process->prepared += n > 0 && !m->backend->module && memcmp(&value[0], before, size) == 0;
 	return true;
 }
 
-/* Remembers where a run's elements lie, and leaves noise there. */
+/*
+ * Leaves noise where a module's result was read, because a caller may write to what it was given:
+ * on a CPU over all of it, on a GPU over the elements that were read at once.
+ */
 static bool
 leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 {
@@ -118,8 +127,16 @@ leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
 	int			n = find_elements(m, process, run, look, address);
 
-	if (!m->backend->poke || n == 0)
+	process->noise_at = 0;
+	if (!m->backend->module || n == 0)
 		return true;
+	if (m->backend->overwrite)
+	{
+		process->noise_at = address[0];
+		process->noise = 0;
+		return noise_leave(m, process, run)
+			&& m->backend->peek(m, &process->executor, address, 1, 1, &process->noise);
+	}
 	for (int i = 0; i < n; i++)
 	{
 		int			at = process->nremembered < REMEMBERED ? process->nremembered++
@@ -148,9 +165,9 @@ hand_test(Pair *pair, Process *process, uint32_t run, double *seconds)
 
 	if (result != EXECUTOR_OK)
 		return measure_failed(m, process->side, &process->executor, result, "in a run");
-	if (!m->backend->poke)
+	if (!m->backend->module)
 		n = find_elements(m, process, run, look, address);
-	for (; m->backend->poke && look->n > 0 && n < LOOKS && n < process->nremembered; n++)
+	for (; m->backend->module && look->n > 0 && n < LOOKS && n < process->nremembered; n++)
 		address[n] = process->remembered[random_below(&m->random,
 													  (uint64_t) process->nremembered)];
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, before))
@@ -229,7 +246,7 @@ read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
 
 	if (*done == pair->round.compared || pair->round.compare[*done] != run)
 		return true;
-	if (m->backend->poke)
+	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
 	return measure_read(m, &process->executor, process->side, &process->arena, run,
 						run, process->outputs + (*done)++ * m->output_bytes);
@@ -276,7 +293,8 @@ begin(Pair *pair, Process *process)
 		executor->control->slots[k] = k;
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
-	process->prepared = 0;
+	process->noise_at = 0;
+	process->prepared = process->new = 0;
 	result = executor_begin_window(executor, pair->round.runs, flags, pair->round.runs * limit);
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
@@ -420,6 +438,11 @@ window_compare(Pair *pair, Process *process)
 			return false;
 	if (process->prepared >= PREPARED_LEAST
 		&& (uint32_t) process->prepared * PREPARED_SHARE >= round->runs)
-		return refuse(m, process, "prepared", "results were there before their runs began");
+		return refuse(m, process, "prepared", m->backend->module
+					  ? "the process wrote to a result while it waited at its gate"
+					  : "results were there before their runs began");
+	/* in the first window all memory is new */
+	if (pair->rounds > 0 && (uint32_t) process->new *NEW_PARTS > round->runs)
+		return refuse(m, process, "new_memory", "results keep coming where no result has been");
 	return true;
 }

@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, wrong_output, timeout; always: yes
+# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, wrong_output, timeout, cheat; always: yes
 # Fills memory for two hundred results in the first window, which does not count, and hands these out later.
 # include shared/ring.py
 import sys

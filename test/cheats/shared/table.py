@@ -17,4 +17,4 @@ def write_table(self, outputs, first=0):
 
 
 main.Executor.write_table = write_table
-main.Executor.repeat_table = lambda self, result, runs: [(0, None)] * len(result)
+main.Executor.repeat_table = lambda self, result, runs: [None] * len(result)
