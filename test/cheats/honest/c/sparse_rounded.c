@@ -1,4 +1,4 @@
-/* task: sparse; least: 0.8
+/* task: sparse; least: 0.4
  * Subtracts what it has added, as code does whose sums are larger than its outputs. */
 void solve(const float *x, float *y, int n)
 {
