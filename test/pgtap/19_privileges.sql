@@ -40,13 +40,13 @@ FROM (VALUES
 	('trainer', ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit', 'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel', 'cudal1_reward', 'cudal1_sample_exemplars',
 		'cudal1_open_pool', 'cudal1_record_prompt', 'cudal1_add_prompt_template', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
-		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage',
+		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_check_reference', 'cudal1_add_baselines', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group',
 		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'campaign_options']),
 	('analyst', ARRAY['cudal1_wait', 'cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
-		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage',
+		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'campaign_options']),
 	('agent', ARRAY['register_device', 'claim', 'heartbeat', 'finish', 'release', 'expire_leases', 'take_back', 'wake', 'cudal1_status'])) AS v (kind, names);
@@ -61,7 +61,7 @@ SELECT is_empty($$SELECT name FROM pg_temp.relation WHERE relkind <> 'S' AND obj
 SELECT is_empty($$SELECT name FROM pg_temp.relation AS r WHERE relkind <> 'v' AND relname NOT IN ('job', 'job_job_id_seq', 'turn')
 	AND r.oid <> ALL ((SELECT extconfig FROM pg_extension WHERE extname = 'cudal1')::oid[])$$, 'every table and sequence but the queue is part of dumps');
 SELECT set_eq($$SELECT relname::text FROM pg_temp.relation WHERE relkind <> 'S' AND NOT has_any_column_privilege('cudal1_test_trainer', oid, 'SELECT')$$,
-	ARRAY['job', 'turn', 'pool_code', 'bucket_part', 'island', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'lane_note', 'review', 'suspect', 'cheat_case', 'asked'], 'a trainer reads all but the works behind it');
+	ARRAY['job', 'turn', 'pool_code', 'bucket_part', 'island', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'lane_note', 'review', 'suspect', 'cheat_case', 'asked', 'profiler_run'], 'a trainer reads all but the works behind it');
 SELECT set_eq($$SELECT r.relname || '.' || a.attname FROM pg_temp.relation AS r JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped
 	WHERE r.relkind <> 'S' AND has_any_column_privilege('cudal1_test_trainer', r.oid, 'SELECT') AND NOT has_column_privilege('cudal1_test_trainer', r.oid, a.attnum, 'SELECT')$$,
 	ARRAY['measurement.evidence'], 'and every column but one');
