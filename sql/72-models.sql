@@ -272,24 +272,6 @@ COMMENT ON FUNCTION cudal1.ask_about IS
 'asks a model about candidates that it was not asked about for the same purpose; the number of
 requests';
 
-CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	id		bigint;
-BEGIN
-	PERFORM cudal1.check_ids('request_ids', request_ids);
-	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
-	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
-		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
-	RETURN cudal1.stop_requests(request_ids);
-END
-$$;
-COMMENT ON FUNCTION cudal1.cancel_requests IS 'what cudal1_cancel_requests() does';
-
 CREATE FUNCTION cudal1.stop_requests(request_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -320,8 +302,20 @@ COMMENT ON FUNCTION cudal1.stop_requests IS
 
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
 RETURNS bigint
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-RETURN cudal1.cancel_requests(request_ids);
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	id		bigint;
+BEGIN
+	PERFORM cudal1.check_ids('request_ids', request_ids);
+	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
+	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
+	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
+		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
+	RETURN cudal1.stop_requests(request_ids);
+END
+$$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives
 first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
@@ -723,7 +717,7 @@ COMMENT ON FUNCTION cudal1.error_passes IS
 'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later. 55000
 is not: it is of what is asked for, as a task whose reference is bad';
 
-CREATE FUNCTION cudal1.finish_line(line text, doubtful boolean)
+CREATE FUNCTION cudal1.finish_line(line text)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -734,18 +728,16 @@ DECLARE
 BEGIN
 	BEGIN
 		a := line::jsonb;
-		IF doubtful THEN
-			outcome := cudal1.finish_request(a);
-		END IF;
+		outcome := cudal1.finish_request(a);
 	EXCEPTION WHEN OTHERS THEN
 		IF cudal1.error_passes(SQLSTATE) THEN
 			RAISE;
 		END IF;
-		-- The answer may hold characters that this database can't store. The numbers of its request
-		-- stand before them.
 		problem := SQLERRM;
 	END;
 	IF problem IS NOT NULL THEN
+		-- The answer may hold characters that this database can't store. The numbers of its request
+		-- stand before them.
 		BEGIN
 			a := jsonb_build_object('request_id',
 				substring(line FROM '"request_id": ?([0-9]+)')::bigint, 'attempt',
@@ -755,9 +747,6 @@ BEGIN
 		EXCEPTION WHEN data_exception THEN
 			a := NULL;
 		END;
-	ELSIF NOT doubtful AND jsonb_typeof(a -> 'request_id') = 'number'
-		AND jsonb_typeof(a -> 'attempt') = 'number' THEN
-		outcome := cudal1.finish_request(a);
 	END IF;
 	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number'
 		OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
@@ -773,37 +762,18 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_line IS
-'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget
-what is stored, empty where the line names no request, NULL where it is to be given later. doubtful:
-an answer that cannot be stored ends its request, instead of failing';
+'cudal1.finish_request() for one line of cudal1-generate; an answer that cannot be stored ends its
+request. Returns the line that tells the program to forget what is stored, empty where the line
+names no request, NULL where it is to be given later';
 
 CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	doubtful boolean;
-	lines	CONSTANT text[] := ARRAY(SELECT l
-		FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> ''
-		ORDER BY n);
-BEGIN
-	-- If a line can't be stored, all are stored again with care, because one must not hold up the
-	-- others.
-	FOREACH doubtful IN ARRAY ARRAY[false, true] LOOP
-		BEGIN
-			SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
-					coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n)
-						FILTER (WHERE s.said IS NULL), '')
-				INTO stored, left_over
-				FROM (SELECT u.line, u.n, cudal1.finish_line(u.line, doubtful) AS said
-						FROM unnest(lines) WITH ORDINALITY AS u(line, n) OFFSET 0) AS s;
-			RETURN;
-		EXCEPTION WHEN OTHERS THEN
-			IF doubtful OR cudal1.error_passes(SQLSTATE) THEN
-				RAISE;
-			END IF;
-		END;
-	END LOOP;
-END
+	SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
+			coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n) FILTER (WHERE s.said IS NULL), '')
+		FROM (SELECT u.line, u.n, cudal1.finish_line(u.line) AS said
+				FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(line, n)
+				WHERE u.line <> '' OFFSET 0) AS s;
 $$;
 COMMENT ON FUNCTION cudal1.finish_requests IS
 'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what

@@ -306,7 +306,7 @@ BEGIN
 	IF c.state = 'finished' THEN
 		RETURN;
 	END IF;
-	PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id
+	PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id
 		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
 		WHERE l.campaign_id = c.campaign_id AND NOT r.decided
 			AND r.state IN ('queued', 'running')));
@@ -529,7 +529,7 @@ BEGIN
 	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy) AS d;
 	IF over IS NOT NULL THEN
 		-- augment may have requests under way that are not needed any more, and time may be over
-		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
+		PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
 			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
 			ORDER BY r.request_id FOR UPDATE SKIP LOCKED));
 		-- one that another transaction had at this moment is cancelled at the next look
