@@ -125,28 +125,25 @@ $$;
 COMMENT ON FUNCTION cudal1.drop_jobs IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';
 
-CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint,
-	detail text)
+CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, m cudal1.measurement)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
-		SET state = 'successful', failure = NULL, detail = accept_score.detail,
-			score = accept_score.score,
-			reward = cudal1.conservative_round(accept_score.score), wide = m.wide,
+		SET state = 'successful', failure = NULL, detail = m.detail, score = m.score,
+			reward = cudal1.conservative_round(m.score), wide = m.wide,
 			half_width = m.half_width, imported = false, import_device = NULL,
 			measurement_id = m.measurement_id, decided_at = clock_timestamp()
-		FROM cudal1.measurement AS m
-		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
+		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
 	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score IS
-'makes a candidate successful with the reward of a score; the caller holds the locks of candidate
-and task';
+'makes a candidate successful with the reward of a measurement; the caller holds the candidate''s
+lock';
 
 CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
 	detail text)
@@ -256,38 +253,6 @@ $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
 'after an attempt without a verdict: another one, or after the profile''s attempts the end';
 
-CREATE FUNCTION cudal1.store_measurement(j cudal1.job, d cudal1.device, code_hash bytea,
-	r cudal1.measurement)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	id		bigint;
-BEGIN
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
-			device_model, profile, outcome, same_device, score, reward, lower, upper, half_width,
-			wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds,
-			checks, max_error, protocol, detail, build_seconds, device_seconds,
-			startup_seconds, clock_seconds, wall_seconds, code_hash, code_key, environment, samples,
-			evidence)
-		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login,
-			d.model, j.profile, r.outcome,
-			(SELECT x.hardware = d.hardware
-				FROM cudal1.measurement AS m JOIN cudal1.device AS x USING (device_id)
-				WHERE m.measurement_id = j.first_measurement),
-			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs,
-			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
-			r.max_error, r.protocol, r.detail, r.build_seconds, r.device_seconds,
-			r.startup_seconds, r.clock_seconds, r.wall_seconds, store_measurement.code_hash,
-			r.code_key, r.environment, r.samples, r.evidence)
-		RETURNING measurement_id INTO id;
-	RETURN id;
-END
-$$;
-COMMENT ON FUNCTION cudal1.store_measurement IS
-'adds what a claim measured to the history; returns its measurement_id';
-
 /*
  * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
  * given within no time, so it is always the idle one and would spend the attempts of job after job.
@@ -366,44 +331,6 @@ COMMENT ON FUNCTION cudal1.conclude_without_score IS
 'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
 model that the task was pinned to, or the candidate has failed. False: the score counts';
 
-CREATE FUNCTION cudal1.queue_verification(j cudal1.job, d cudal1.device, measurement_id bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer, first_measurement)
-		VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
-			j.priority + 1000, j.trainer, queue_verification.measurement_id)
-		ON CONFLICT DO NOTHING;
-	UPDATE cudal1.candidate AS x SET state = 'verifying'
-		WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
-	PERFORM cudal1.wake();
-END
-$$;
-COMMENT ON FUNCTION cudal1.queue_verification IS
-'queues the second measurement of a high score, for a device of the same model';
-
-CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate,
-	r cudal1.measurement)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	m		cudal1.measurement;
-BEGIN
-	SELECT x.* INTO STRICT m FROM cudal1.measurement AS x
-		WHERE x.measurement_id = j.first_measurement;
-	UPDATE cudal1.measurement AS x SET accepted = true
-		WHERE x.measurement_id IN (m.measurement_id, r.measurement_id);
-	IF r.score < m.score THEN
-		m := r;
-	END IF;
-	PERFORM cudal1.accept_score(c, m.score, m.measurement_id, m.detail);
-END
-$$;
-COMMENT ON FUNCTION cudal1.conclude_verification IS 'accepts the lower of two scores';
-
 CREATE FUNCTION cudal1.same_code(j cudal1.job, r cudal1.measurement, model text)
 RETURNS cudal1.measurement
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -437,7 +364,7 @@ DECLARE
 	d		cudal1.device;
 	r		cudal1.measurement;
 	s		float8;
-	same	cudal1.measurement;	-- of another candidate
+	paid	cudal1.measurement;	-- the one that decides the candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
 	j := cudal1.lock_claim(job_id, attempt);
@@ -474,7 +401,22 @@ BEGIN
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
-	r.measurement_id := cudal1.store_measurement(j, d, c.code_hash, r);
+	r.measurement_id := nextval('cudal1.measurement_measurement_id_seq');
+	r.task_id := j.task_id;
+	r.candidate_id := j.candidate_id;
+	r.kind := j.kind;
+	r.attempt := j.attempt;
+	r.device_id := d.device_id;
+	r.login := j.login;
+	r.device_model := d.model;
+	r.profile := j.profile;
+	r.accepted := false;
+	r.same_device := (SELECT x.hardware = d.hardware
+		FROM cudal1.measurement AS m JOIN cudal1.device AS x USING (device_id)
+		WHERE m.measurement_id = j.first_measurement);
+	r.code_hash := c.code_hash;
+	r.measured_at := now();
+	INSERT INTO cudal1.measurement VALUES (r.*);
 	UPDATE cudal1.task AS x
 		SET bytes = cudal1.json_float(r.evidence -> 'bytes'),
 			operations = cudal1.json_float(r.evidence -> 'operations')
@@ -503,7 +445,13 @@ BEGIN
 		NULL;	-- where rewards are measured is not for a null candidate to decide
 	ELSIF t.device_model IS NULL THEN
 		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
-		PERFORM cudal1.pin_jobs(j.task_id, d.model);
+		-- so that devices of other models need not look at them; what is being claimed right now is
+		-- sorted out when it ends
+		UPDATE cudal1.job AS x SET device = d.model
+			WHERE x.job_id = ANY (ARRAY(SELECT y.job_id FROM cudal1.job AS y
+				WHERE y.task_id = j.task_id AND y.kind <> 'evaluate' AND y.state = 'queued'
+					AND y.device <> d.model
+				FOR UPDATE SKIP LOCKED));
 	ELSIF t.device_model <> d.model THEN
 		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
 		RETURN 'stored';
@@ -511,27 +459,31 @@ BEGIN
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	IF j.kind IN ('measure', 'verify') AND c.purpose <> 'certification' THEN
-		same := cudal1.same_code(j, r, d.model);
+		paid := cudal1.same_code(j, r, d.model);
 	END IF;
-	IF same.measurement_id IS NOT NULL THEN
-		PERFORM cudal1.accept_score(c, same.score, same.measurement_id, same.detail);
-		RETURN 'stored';
-	END IF;
-	IF j.kind = 'verify' THEN
-		PERFORM cudal1.conclude_verification(j, c, r);
-		RETURN 'stored';
-	END IF;
-
-	-- a re-measurement that is no higher than the score it repeats is that score's second
-	IF s > p.verify_above
-		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
-			AND s <= c.score) THEN
-		PERFORM cudal1.queue_verification(j, d, r.measurement_id);
-	ELSE
+	IF paid.measurement_id IS NULL THEN
+		-- a re-measurement that is no higher than the score it repeats is that score's second
+		IF j.kind <> 'verify' AND s > p.verify_above
+			AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
+				AND s <= c.score) THEN
+			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+					priority, trainer, first_measurement)
+				VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores,
+					j.language, j.priority + 1000, j.trainer, r.measurement_id)
+				ON CONFLICT DO NOTHING;
+			UPDATE cudal1.candidate AS x SET state = 'verifying'
+				WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
+			PERFORM cudal1.wake();
+			RETURN 'stored';
+		END IF;
 		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
+			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement);
+		-- of a score and its second measurement the lower
+		SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
+			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
+			ORDER BY m.score, m.measurement_id LIMIT 1;
 	END IF;
+	PERFORM cudal1.accept_score(c, paid);
 	RETURN 'stored';
 END
 $$;
@@ -541,22 +493,6 @@ stored; lost where the claim was fenced off, or later where a session is changin
 task at this moment (cudal1_cancel(), cudal1_retire_task() in an open transaction): then nothing is
 written, and the call is made again.
 A malformed result counts as the outcome lost. Error 42501 where another role has the claim';
-
-CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-	-- so that devices of other models need not look at them; what is being claimed right now is
-	-- sorted out by finish()
-	WITH waiting AS MATERIALIZED (
-		SELECT j.job_id FROM cudal1.job AS j
-			WHERE j.task_id = pin_jobs.task_id AND j.kind <> 'evaluate' AND j.state = 'queued'
-				AND j.device <> pin_jobs.model
-			FOR UPDATE SKIP LOCKED)
-	UPDATE cudal1.job AS j SET device = pin_jobs.model FROM waiting WHERE j.job_id = waiting.job_id;
-END;
-COMMENT ON FUNCTION cudal1.pin_jobs IS
-'directs the waiting jobs of a task to the device model that the task was pinned to';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
 RETURNS boolean

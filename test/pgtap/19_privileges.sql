@@ -103,7 +103,7 @@ SELECT is(pg_temp.as_role('trainer', 'SELECT count(evidence) FROM cudal1.measure
 SELECT is(pg_temp.as_role('trainer', x), '42501', 'a trainer can''t: ' || x)
 FROM unnest(ARRAY['INSERT INTO cudal1.candidate (task_id, code, code_hash) VALUES (1, $$x$$, $$x$$)', 'UPDATE cudal1.candidate SET reward = 100', 'DELETE FROM cudal1.job', 'SELECT count(*) FROM cudal1.job',
 	'SELECT nextval($$cudal1.candidate_candidate_id_seq$$)', 'SELECT cudal1_import_result($$t$$, $$x$$, 5, $$m$$, $$d$$)', 'SELECT cudal1.register_device($$h$$, $${}$$)', 'SELECT cudal1.finish(1, 1, $${}$$)',
-	'SELECT cudal1_reverify()', 'SELECT cudal1_grant($$cudal1_test_trainer$$, $$operator$$)', 'SELECT cudal1.place_candidate(1)', 'SELECT cudal1.accept_score(c, 9, 1, $$$$) FROM cudal1.candidate AS c']) AS x;
+	'SELECT cudal1_reverify()', 'SELECT cudal1_grant($$cudal1_test_trainer$$, $$operator$$)', 'SELECT cudal1.place_candidate(1)', 'SELECT cudal1.accept_score(c, m) FROM cudal1.candidate AS c, cudal1.measurement AS m']) AS x;
 SELECT is(pg_temp.as_role('agent', $$SELECT cudal1.register_device('h', '{"key": "k", "class": "cpu", "model": "M", "languages": ["pytorch"]}')$$), '1', 'an agent registers');
 SELECT is(pg_temp.as_role('agent', $$SELECT job_id || ':' || attempt FROM cudal1.claim(1, 'w')$$), '1:1', 'claims');
 SELECT is(pg_temp.as_role('agent', $$SELECT cudal1.heartbeat(1, 1)$$), 'continue', 'lives');
