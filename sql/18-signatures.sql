@@ -147,27 +147,6 @@ $$;
 COMMENT ON FUNCTION cudal1.dtype_facts IS
 'bytes of an element of a dtype, its range, and whether it holds integers; NULL: no such dtype';
 
-CREATE FUNCTION cudal1.check_members(arg jsonb, label text, role text)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	allowed	constant text[] := ARRAY['name', 'dtype', 'role'] || CASE role
-		WHEN 'scalar' THEN ARRAY['value']
-		WHEN 'out' THEN ARRAY['shape']
-		ELSE ARRAY['shape', 'init', 'low', 'high'] END;
-BEGIN
-	PERFORM cudal1.bad_signature_if(key <> ALL (allowed),
-			format('%s has the member "%s", unknown for role %s', label, key, role), CASE role
-				WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
-				WHEN 'out' THEN 'An output has name, dtype, role and shape.'
-				ELSE 'An input has name, dtype, role, shape, init, low and high.' END)
-		FROM jsonb_object_keys(arg) AS key;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_members IS
-'error 22023 where an argument of a signature has a member that its role does not know';
-
 CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -197,24 +176,6 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_value IS
 'a scalar of a signature with its value as a plain number; error 22023 where it has no valid one';
-
-CREATE FUNCTION cudal1.check_shape(arg jsonb, label text)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
-		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
-		label || ' needs a shape of 1 to 8 dimensions');
-	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
-			label || ': each dimension must be an integer of at least 1')
-		FROM jsonb_array_elements(arg -> 'shape') AS dim;
-	RETURN jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
-		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_shape IS
-'an array of a signature with its shape as plain numbers; error 22023 where it has no valid one';
 
 CREATE FUNCTION cudal1.check_init(arg jsonb, label text)
 RETURNS jsonb
@@ -286,11 +247,26 @@ BEGIN
 		'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
 	PERFORM cudal1.bad_signature_if(role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar'),
 		label || ' has no valid role', 'Roles are in, out, inout and scalar.');
-	PERFORM cudal1.check_members(arg, label, role);
+	PERFORM cudal1.bad_signature_if(key <> ALL (ARRAY['name', 'dtype', 'role'] || CASE role
+				WHEN 'scalar' THEN ARRAY['value']
+				WHEN 'out' THEN ARRAY['shape']
+				ELSE ARRAY['shape', 'init', 'low', 'high'] END),
+			format('%s has the member "%s", unknown for role %s', label, key, role), CASE role
+				WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
+				WHEN 'out' THEN 'An output has name, dtype, role and shape.'
+				ELSE 'An input has name, dtype, role, shape, init, low and high.' END)
+		FROM jsonb_object_keys(arg) AS key;
 	IF role = 'scalar' THEN
 		RETURN cudal1.check_value(arg, label);
 	END IF;
-	arg := cudal1.check_shape(arg, label);
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
+		label || ' needs a shape of 1 to 8 dimensions');
+	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
+			label || ': each dimension must be an integer of at least 1')
+		FROM jsonb_array_elements(arg -> 'shape') AS dim;
+	arg := jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
+		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));
 	RETURN CASE WHEN role = 'out' THEN arg ELSE cudal1.check_init(arg, label) END;
 END
 $$;
