@@ -452,19 +452,6 @@ $$;
 COMMENT ON FUNCTION cudal1.cancel_overdue IS
 'cancels waiting jobs whose deadline has passed; returns their number';
 
-CREATE FUNCTION cudal1.lose_claim(j cudal1.job)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.retry_job(j, 'lost', NULL,
-		format('the worker %s was lost while it measured', j.worker));
-END
-$$;
-COMMENT ON FUNCTION cudal1.lose_claim IS
-'counts a claim whose worker is gone as a failure: the job is queued again, or after the profile''s
-attempts ends. The caller holds its lock';
-
 CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -486,7 +473,8 @@ BEGIN
 			ORDER BY x.candidate_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.lose_claim(j);
+		PERFORM cudal1.retry_job(j, 'lost', NULL,
+			format('the worker %s was lost while it measured', j.worker));
 		n := n + 1;
 	END LOOP;
 	PERFORM cudal1.wake_waiters() WHERE n > 0;
@@ -558,7 +546,8 @@ BEGIN
 		 * ends.
 		 */
 		IF j.attempt - j.failures >= 10 THEN
-			PERFORM cudal1.lose_claim(j);
+			PERFORM cudal1.retry_job(j, 'lost', NULL,
+				format('the worker %s was lost while it measured', j.worker));
 			PERFORM cudal1.wake_waiters();
 		ELSE
 			PERFORM cudal1.give_back(j);

@@ -227,6 +227,7 @@ DECLARE
 BEGIN
 	-- the task is not locked, because its verdicts would wait for this transaction
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = certify.task_id;
+	t.profile := 'certify';
 	FOR v IN
 		SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
 		UNION ALL SELECT s.* FROM cudal1.null_codes_of_model(t) AS s WHERE t.language = 'pytorch'
@@ -253,7 +254,7 @@ BEGIN
 		ELSE
 			CONTINUE;
 		END IF;
-		PERFORM cudal1.enqueue_null(t, c.candidate_id);
+		PERFORM cudal1.enqueue_measure(t, c.candidate_id, -1000000000, NULL, '');
 		n := n + 1;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
@@ -301,19 +302,6 @@ $$;
 COMMENT ON FUNCTION cudal1.certify_idle IS
 'queues the null candidates of a task that has had none, if this device can measure it and has had
 nothing to do for half a minute';
-
-CREATE FUNCTION cudal1.enqueue_null(t cudal1.task, candidate_id bigint)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer)
-		VALUES ('measure', t.task_id, enqueue_null.candidate_id, 'certify',
-				COALESCE(t.device_model, t.device), t.cores, t.language, -1000000000, '')
-		ON CONFLICT DO NOTHING;
-END;
-COMMENT ON FUNCTION cudal1.enqueue_null IS
-'queues the measurement of a null candidate, behind all other work';
 
 CREATE FUNCTION cudal1.end_waiting(task_id bigint, problem text, reason text DEFAULT NULL)
 RETURNS void
@@ -441,7 +429,8 @@ BEGIN
 		VALUES (t.task_id, 'reference', id)
 		ON CONFLICT DO NOTHING;
 	-- the task is not locked, since its verdicts would wait for this transaction
-	PERFORM cudal1.enqueue_null(t, id);
+	t.profile := 'certify';
+	PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
 	PERFORM cudal1.wake();
 	RETURN true;
 END

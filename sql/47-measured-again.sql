@@ -293,7 +293,8 @@ BEGIN
 			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
 				WHERE c.candidate_id = id;
 			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
-				PERFORM cudal1.enqueue_null(t, id);
+				t.profile := 'certify';
+				PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
 			ELSE
 				own := t.profile;
 				queued := false;
