@@ -641,26 +641,6 @@ $$;
 COMMENT ON FUNCTION cudal1.check_of_candidates IS
 'cudal1_check(): hashes, rewards, deciding measurements, variances of measurements';
 
-CREATE FUNCTION cudal1.check_of_judgements()
-RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN QUERY
-	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
-	FROM cudal1.task AS t
-		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
-			WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
-			  FROM cudal1.null_candidate AS k
-				JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
-			  WHERE k.name <> 'reference'
-			  GROUP BY k.task_id) AS n ON n.task_id = t.task_id
-	WHERE t.certified IS DISTINCT FROM n.verdict;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_of_judgements IS
-'cudal1_check(): certification of tasks';
-
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -668,7 +648,16 @@ AS $$
 BEGIN
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_judgements() AS k;
+	RETURN QUERY
+	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
+	FROM cudal1.task AS t
+		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
+				WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
+			FROM cudal1.null_candidate AS k
+				JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
+			WHERE k.name <> 'reference'
+			GROUP BY k.task_id) AS n ON n.task_id = t.task_id
+	WHERE t.certified IS DISTINCT FROM n.verdict;
 	-- campaigns
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),

@@ -47,20 +47,12 @@ BEGIN
 	IF FOUND OR num_nulls(method, pool_id) = 2 THEN
 		RETURN;
 	END IF;
-	IF method IS NULL THEN
-		SELECT c.candidate_id, c.reward, c.score, c.measurement_id
-			INTO candidate_id, reward, score, measurement_id
-			FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-			WHERE p.task_id = best_reward.task_id AND p.pool_id = best_reward.pool_id
-				AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
-			ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
-		RETURN;
-	END IF;
-	-- no code of the method is among the best, so its own proposals are read
+	-- no code of the method or the pool is among the best, so its own proposals are read
 	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
 		INTO candidate_id, reward, score, measurement_id
 		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-		WHERE p.task_id = best_reward.task_id AND p.method = best_reward.method
+		WHERE p.task_id = best_reward.task_id
+			AND (best_reward.method IS NULL OR p.method = best_reward.method)
 			AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id)
 			AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
