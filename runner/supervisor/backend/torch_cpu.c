@@ -62,17 +62,12 @@ torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t r
 				  uint64_t element)
 {
 	WireTensor	t;
-	uint64_t	address;
 
 	/* copied once, because it lies in memory that the executor can write */
 	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
 		   sizeof(t));
-	address = t.address + executor_place_of(&t, &m->output[output], element)
+	return t.address + executor_place_of(&t, &m->output[output], element)
 		* tensor_dtype_size(m->output[output].dtype);
-	/* the executor has made the pages of large results, which the kernel would clear at a read */
-	if (m->output[output].bytes >= WIRE_LARGE_OUTPUT && !executor_has_written(executor, address))
-		return 0;
-	return address;
 }
 
 static bool

@@ -26,6 +26,7 @@
 
 #define ROUNDS_MOST		64
 #define ROUNDS_LEAST	4
+#define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
 #define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
@@ -139,6 +140,7 @@ warm(Pair *pair, const Plan *plan)
 	double		least = INFINITY;
 
 	pair->stops = pair->sleeps = false;
+	pair->reads = m->time[SIDE_REFERENCE] > READ_FROM;
 	for (int i = 0; i <= pair->n; i++)
 	{
 		Process    *process = &pair->process[i];

@@ -72,6 +72,7 @@ typedef struct Pair
 	int			number;			/* of all pairs of the measurement */
 	bool		stops;			/* processes are stopped while their inputs come */
 	bool		sleeps;			/* processes sleep at their gates */
+	bool		reads;			/* the kernel's accounts are read, of both sides */
 	Round		round;
 	double		alone;			/* seconds of the reference's run before any candidate ran */
 	int			rounds;
@@ -99,9 +100,13 @@ extern bool window_run(Pair *pair, Process *process);
 extern void window_enter(Pair *pair, const Process *process);
 
 /*
- * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and counts it as new
- * where no result has lain before. False after conclude()
+ * noise.c, for modules on a CPU. noise_written: how many elements of an output, from the first on,
+ * lie in pages that the process has written; the kernel would clear others as they are read.
+ * noise_leave: noise over the results of a run, and counts it as new where no result has lain
+ * before; false after conclude()
  */
+extern int	noise_written(const Measure *m, const Process *process, int output,
+						  const uint64_t *address, int n);
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
 /* draws what the windows of the next round have in common, and makes its inputs */

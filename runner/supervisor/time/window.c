@@ -22,7 +22,6 @@
 #include "supervisor/session.h"
 #include "supervisor/time/time.h"
 
-#define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
 #define LOST			1e-6	/* seconds of delay in which a process has not lost its core */
 #define CLEAN_LEAST		3		/* runs that kept their core, for the others not to count */
 #define HAND_SECONDS	5e-4	/* for what was sent to a device before a hand test */
@@ -103,6 +102,10 @@ look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
 	int			n = find_elements(m, process, run, look, address);
 
 	memset(value, 0, LOOKS * sizeof(*value));
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
+		return false;
+	if (m->backend->overwrite)
+		n = noise_written(m, process, look->output, address, n);
 	if (n < look->n)
 	{
 		measure_cause(m, process->side, "memory");
@@ -110,8 +113,6 @@ look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
 						"%s: output %d of a run that says it is done lies nowhere",
 						name_of_side(process->side), look->output);
 	}
-	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
-		return false;
 	process->prepared += n > 0 && !m->backend->module && memcmp(&value[0], before, size) == 0;
 	return true;
 }
@@ -152,14 +153,14 @@ leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
  * because no work of the process can have begun. Work that waits on the device would.
  */
 static bool
-hand_test(Pair *pair, Process *process, uint32_t run, double *seconds)
+hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds)
 {
 	Measure    *m = pair->m;
 	const Look *look = &pair->round.look[run];
 	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
 	uint64_t	address[LOOKS];
-	uint64_t	before[LOOKS];
-	uint64_t	after[LOOKS];
+	uint64_t	stopped[LOOKS];
+	uint64_t	opened[LOOKS];
 	int			n = 0;
 	ExecutorResult result = executor_freeze(&process->executor);
 
@@ -170,32 +171,36 @@ hand_test(Pair *pair, Process *process, uint32_t run, double *seconds)
 	for (; m->backend->module && look->n > 0 && n < LOOKS && n < process->nremembered; n++)
 		address[n] = process->remembered[random_below(&m->random,
 													  (uint64_t) process->nremembered)];
-	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, before))
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, stopped))
 		return false;
 	if (!m->backend->bring(m, &process->arena, process->side, run))
 		return false;
 	executor_open_gate(&process->executor, run + 1);
 	clock_sleep(HAND_SECONDS);
-	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, after))
+	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, opened))
 		return false;
 	for (int i = 0; i < n; i++)
-		if (memcmp(&before[i], &after[i], size) != 0)
+		if (memcmp(&stopped[i], &opened[i], size) != 0)
 			return refuse(m, process, "hand", "an output moved while its process was stopped");
 	*seconds = -clock_now();
 	executor_thaw(&process->executor);
 	if (!executor_await_run(&process->executor, run))
 		return false;
 	*seconds += clock_now();
-	return true;
+	return look_at_answer(m, process, run, look, before, process->value[run]);
 }
 
-/* One run, and its seconds from gate to answer. False: no answer, or after conclude(). */
+/*
+ * One run, its seconds from gate to answer, and what it gave: that is read before the kernel's
+ * accounts, because code that answers early could go on meanwhile. False: no answer, or after
+ * conclude().
+ */
 static bool
-timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, bool *clean)
+timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds,
+		  bool *clean)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
-	bool		whole = m->time[process->side] > READ_FROM;
 	Reading		from;
 	Reading		to;
 
@@ -203,7 +208,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, bool *cle
 		return false;
 	if (!m->backend->bring(m, &process->arena, process->side, run))
 		return false;
-	executor_read_usage(executor, &from, whole);
+	executor_read_usage(executor, &from, pair->reads);
 	from.wall = clock_now();
 	executor_open_gate(executor, run + 1);
 	if (pair->stops && executor_thaw(executor) != EXECUTOR_OK)
@@ -211,7 +216,9 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, bool *cle
 	if (!executor_await_run(executor, run))
 		return false;
 	to.wall = clock_now();
-	executor_read_usage(executor, &to, whole);
+	if (!look_at_answer(m, process, run, &pair->round.look[run], before, process->value[run]))
+		return false;
+	executor_read_usage(executor, &to, pair->reads);
 	*clean = to.own_delay - from.own_delay <= LOST
 		&& (!m->backend->rests || to.delay - from.delay <= LOST);
 	/* on a device, work goes on while the executor waits for its core */
@@ -324,11 +331,11 @@ window_run(Pair *pair, Process *process)
 		good = look_before(m, process, k, &round->look[k], &before);
 		if (good && k == round->hand)
 		{
-			good = hand_test(pair, process, k, &seconds);
+			good = hand_test(pair, process, k, &before, &seconds);
 			if (!good)
 				break;
 		}
-		else if (!good || !timed_run(pair, process, k, &seconds, &clean))
+		else if (!good || !timed_run(pair, process, k, &before, &seconds, &clean))
 			break;
 		else if (k >= round->dropped && !turned)
 		{
@@ -341,9 +348,7 @@ window_run(Pair *pair, Process *process)
 			runs.nothers++;
 		}
 		turned = false;
-		good = look_at_answer(m, process, k, &round->look[k], &before,
-							  process->value[k]);
-		if (good && k == round->probed && m->backend->rests)
+		if (k == round->probed && m->backend->rests)
 		{
 			bool		rests = true;
 
