@@ -393,11 +393,6 @@ BEGIN
 			RETURN 'later';
 		END IF;
 	END IF;
-	-- of two that end at the same time the second is to see what the first was paid
-	IF s IS NOT NULL AND r.code_key IS NOT NULL AND NOT pg_try_advisory_xact_lock(
-		hashtextextended(j.task_id || ' ' || encode(r.code_key, 'hex'), 0)) THEN
-		RETURN 'later';
-	END IF;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
