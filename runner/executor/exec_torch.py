@@ -400,12 +400,12 @@ class Executor:
                     *((self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)))
         gates.begin(control.address(0), flags & wire.SLEEPS)
         for run, slot in enumerate(slots):
-            arguments = inputs[slot]
             if not wait(run):
                 return
             if seeded:
                 self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
-            result = model(*arguments)
+            # numbers among the arguments come with the gate
+            result = model(*inputs[slot])
             if synchronize:
                 synchronize()
             listed = (type(result) is lone and result.stride() == stride

@@ -227,7 +227,8 @@ my %calls = (
 # what only reads, by the arguments of the call
 my %reads = (
 	cudal1_reward => '1', cudal1_sample_exemplars => q{'task'}, cudal1_bucket_stats => q{'task'},
-	cudal1_light => q{'task'}, cudal1_lineage => '(SELECT max(candidate_id) FROM cudal1.candidate)', cudal1_parse_response => q{'x'}, cudal1_conservative_round => '1.5',
+	cudal1_light => q{'task'}, cudal1_lineage => '(SELECT max(candidate_id) FROM cudal1.candidate)', cudal1_counters => '(SELECT max(candidate_id) FROM cudal1.candidate)',
+	cudal1_parse_response => q{'x'}, cudal1_conservative_round => '1.5',
 	cudal1_score_rounds => q{'{1,1,1,1,1,1,1}', '{1,1,1,1,1,1,1}'}, cudal1_group_advantages => q{'{1,2}'}, cudal1_compare => q{'manual', 'model'},
 	cudal1_compare_tasks => q{'manual', 'model'}, cudal1_method_report => q{'{manual}'}, cudal1_device_report => q{'{M}'},
 	(map { $_ => '(SELECT max(ablation_id) FROM cudal1.ablation)' } qw(cudal1_ablation_table cudal1_ablation_effects cudal1_ablation_gatekeepers)),
