@@ -24,6 +24,7 @@
 #include "entry.h"
 #include "generate.h"
 #include "settings.h"
+#include "shared.h"
 
 #define LOOK_MS 20				/* looks at answers and campaigns are at least this far apart */
 #define FILL_MS 10				/* claims are at least this far apart, because each is a commit */
@@ -54,6 +55,7 @@ static StringInfoData left_over;	/* lines whose request a session is changing */
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
+static char problem[CUDAL1_NOTE_SIZE];	/* why no program runs; empty: none is wanted, or it runs */
 static int64 restart_at = 0;
 static int64 retry_at = 0;
 static int	tries = 0;
@@ -73,6 +75,7 @@ take_line(void *owner, char *line, size_t length)
 	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
 	{
 		ready = true;
+		problem[0] = '\0';
 		fill_wanted = true;
 		return;
 	}
@@ -87,14 +90,23 @@ take_line(void *owner, char *line, size_t length)
 	appendStringInfoChar(&pending, '\n');
 }
 
+const char *
+cudal1_generate_problem(void)
+{
+	return problem[0] != '\0' ? problem : NULL;
+}
+
 static void
 stop(const char *reason)
 {
 	if (stopped)
 		return;
 	if (reason != NULL)
+	{
+		snprintf(problem, sizeof(problem), "cudal1-generate was ended: %s", reason);
 		ereport(LOG,
-				(errmsg("cudal1-generate: %s", reason)));
+				(errmsg("%s", problem)));
+	}
 	stopped = true;
 	stop_killed = false;
 	stop_at = cudal1_clock_ms();
@@ -129,7 +141,7 @@ start(int64 now)
 	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,
 		.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
 	.keep_input = true,.on_line = take_line};
-	const char *problem;
+	const char *reason;
 	int			n = 0;
 
 	argv[n++] = cudal1_settings_generator();
@@ -154,10 +166,11 @@ start(int64 now)
 	}
 	ready = stopped = false;
 	garbage = 0;
-	if (!cudal1_child_start(&child, &program, &problem))
+	if (!cudal1_child_start(&child, &program, &reason))
 	{
+		strlcpy(problem, reason, sizeof(problem));
 		ereport(LOG,
-				(errmsg("cudal1-generate could not be started: %s", problem)));
+				(errmsg("cudal1-generate could not be started: %s", reason)));
 		failures++;
 		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures - 1, 10));
 		return;
@@ -278,8 +291,9 @@ clear(const char *worker, int64 now)
 	}
 	if (lost)
 	{
+		snprintf(problem, sizeof(problem), "cudal1-generate %s", cudal1_child_ending(&child));
 		ereport(LOG,
-				(errmsg("cudal1-generate %s", cudal1_child_ending(&child))));
+				(errmsg("%s", problem)));
 		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures, 10));
 		failures++;
 	}
@@ -325,6 +339,8 @@ fill(const char *worker, int64 now)
 		return outcome;
 	if (next >= 0)
 		due_at = now + next;
+	else if (!started)
+		problem[0] = '\0';
 	if (next != 0)
 		return CUDAL1_CALL_DONE;
 	if (!started)
@@ -462,6 +478,7 @@ cudal1_generate_drop(void)
 		resetStringInfo(&pending);
 		resetStringInfo(&left_over);
 	}
+	problem[0] = '\0';
 	due_at = -1;
 	tries = failures = 0;
 	restart_at = retry_at = look_at = fill_at = 0;

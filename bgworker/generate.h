@@ -15,6 +15,9 @@
  */
 extern Cudal1Call cudal1_generate_poll(const char *worker, bool look);
 
+/* why requests that wait are not sent, in words; NULL: they are, or none waits */
+extern const char *cudal1_generate_problem(void);
+
 /* milliseconds until the next poll is due even if nothing happens */
 extern long cudal1_generate_next_ms(void);
 

@@ -94,23 +94,26 @@ static void
 note_state(void)
 {
 	const char *problem = cudal1_devices_problem();
+	const char *requests = cudal1_generate_problem();
+	const char *more = requests ? psprintf("; no requests are sent: %s", requests) : "";
 
 	if (!ready)
 		cudal1_slot_note("waiting for CREATE EXTENSION cudal1");
 	else if (cudal1_devices_count() == 0)
-		cudal1_slot_note("no device: %s", problem != NULL ? problem : "looking for devices");
+		cudal1_slot_note("no device: %s%s", problem != NULL ? problem : "looking for devices",
+						 more);
 	else if (cudal1_devices_failure() != NULL)
 		cudal1_slot_note("claims fail since %s: %s", cudal1_devices_failing_since(),
 						 cudal1_devices_failure());
 	else if (cudal1_jobs_count() > 0)
-		cudal1_slot_note("measuring, jobs: %d, devices: %d", cudal1_jobs_count(),
-						 cudal1_devices_count());
+		cudal1_slot_note("measuring, jobs: %d, devices: %d%s", cudal1_jobs_count(),
+						 cudal1_devices_count(), more);
 	else if (!cudal1_enabled)
 		cudal1_slot_note("paused: cudal1.enabled is off");
 	else if (problem != NULL)
-		cudal1_slot_note("idle, devices: %d; %s", cudal1_devices_count(), problem);
+		cudal1_slot_note("idle, devices: %d; %s%s", cudal1_devices_count(), problem, more);
 	else
-		cudal1_slot_note("idle, devices: %d", cudal1_devices_count());
+		cudal1_slot_note("idle, devices: %d%s", cudal1_devices_count(), more);
 }
 
 static void

@@ -121,7 +121,8 @@ BEGIN
 		RETURN QUERY SELECT 'server', 'standby',
 			'Nothing is measured until this server is promoted.';
 	END IF;
-	SELECT s.* INTO w FROM cudal1.worker_state() AS s WHERE s.database = here;
+	SELECT s.*, split_part(s.note, '; no requests are sent: ', 1) AS state INTO w
+		FROM cudal1.worker_state() AS s WHERE s.database = here;
 	IF FOUND THEN
 		RETURN QUERY SELECT 'database', format('%s is listed in cudal1.databases', here), NULL;
 		IF w.pid IS NULL THEN
@@ -131,14 +132,20 @@ BEGIN
 		ELSE
 			RETURN QUERY SELECT 'worker', format('process %s for %s', w.pid, cudal1.ago(w.since))
 					|| coalesce(', ' || nullif(w.note, ''), ''),
-				CASE WHEN w.note LIKE 'no device: %' AND w.note <> 'no device: looking for devices'
-						OR w.note LIKE 'idle, devices: %; %'
-					THEN 'Mend what it says (SHOW cudal1.measure_path, cudal1.devices, '
-						'cudal1.scratch_dir, cudal1.python); then SELECT pg_reload_conf(); '
-						'cudal1-measure --devices on this host shows what it finds.'
-					WHEN w.note LIKE 'claims fail %'
-					THEN 'Nothing is begun until that is mended; the server''s log has each error.'
-				END;
+				nullif(concat_ws(' ',
+					CASE WHEN w.state LIKE 'no device: %'
+							AND w.state <> 'no device: looking for devices'
+							OR w.state LIKE 'idle, devices: %; %'
+						THEN 'Mend what it says (SHOW cudal1.measure_path, cudal1.devices, '
+							'cudal1.scratch_dir, cudal1.python); then SELECT pg_reload_conf(); '
+							'cudal1-measure --devices on this host shows what it finds.'
+						WHEN w.state LIKE 'claims fail %'
+						THEN 'Nothing is begun until that is mended; the server''s log has each '
+							'error.' END,
+					CASE WHEN w.state <> w.note
+						THEN 'Models are asked by the program that cudal1.generate_path names '
+							'(empty: the one beside the server''s); the server''s log says why it '
+							'does not run.' END), '');
 		END IF;
 	ELSIF pg_is_in_recovery() THEN
 		NULL;	-- the launcher reads the list after promotion
@@ -157,6 +164,11 @@ BEGIN
 	IF current_setting('cudal1.enabled', true) = 'off' THEN
 		RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
 			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
+	END IF;
+	IF current_setting('cudal1.max_requests', true) = '0'
+		AND EXISTS (SELECT FROM cudal1.request AS x WHERE x.state = 'queued') THEN
+		RETURN QUERY SELECT 'requests', 'none are sent, because cudal1.max_requests is 0',
+			'ALTER SYSTEM RESET cudal1.max_requests; then SELECT pg_reload_conf();';
 	END IF;
 	RETURN QUERY SELECT 'isolation', s.setting,
 			format('cudal1_wait() needs read committed: ALTER DATABASE %I SET '
@@ -336,20 +348,24 @@ BEGIN
 	-- cudal1.model_use has the same, and reads all requests there ever were
 	RETURN QUERY SELECT 'model ' || m.name,
 			format('%s request(s) wait for it', q.n)
-				|| CASE WHEN m.enabled
+				|| CASE WHEN NOT m.enabled THEN ', which is disabled'
+						WHEN m.not_before > clock_timestamp()
 						THEN format(', which asked for %s more', cudal1.in_words(
 							extract(epoch FROM m.not_before - clock_timestamp())::float8))
-						ELSE ', which is disabled' END,
-			CASE WHEN m.enabled
-				THEN format('Its endpoint told to slow down: %s.', coalesce(
-					rtrim(cudal1.clip(q.error), '.'), 'it gave no reason'))
-				ELSE format('SELECT cudal1_enable_model(%L, true) sends them.', m.name) END
+						ELSE ', after a try that failed' END,
+			CASE WHEN NOT m.enabled
+				THEN format('SELECT cudal1_enable_model(%L, true) sends them.', m.name)
+				ELSE format(CASE WHEN m.not_before > clock_timestamp()
+						THEN 'Its endpoint told to slow down: %s.'
+						ELSE 'The last one said: %s.' END,
+					coalesce(rtrim(cudal1.clip(q.error), '.'), 'it gave no reason')) END
 		FROM cudal1.model AS m, LATERAL (
 			SELECT count(*) AS n, (array_agg(x.error ORDER BY x.request_id DESC)
 					FILTER (WHERE x.error IS NOT NULL))[1] AS error
 				FROM cudal1.request AS x
 				WHERE x.model_id = m.model_id AND x.state = 'queued') AS q
-		WHERE (NOT m.enabled OR m.not_before > clock_timestamp()) AND q.n > 0
+		WHERE q.n > 0
+			AND (NOT m.enabled OR m.not_before > clock_timestamp() OR q.error IS NOT NULL)
 		ORDER BY m.name;
 END
 $$;

@@ -1,6 +1,7 @@
 # A database in which something is set up otherwise goes on, or cudal1_status() says what to do.
 use strict;
 use warnings;
+use Cwd ();
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use PostgreSQL::Test::Utils;
@@ -35,6 +36,65 @@ says('worker', '%claims fail since 20%: relation "cudal1.turn" does not exist%->
 $node->safe_psql('postgres', "ALTER TABLE cudal1.gone RENAME TO turn");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and go on once that is mended');
 wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'when nothing is told any more');
+
+# programs that are missing on this host, in a name space where nothing is in their place
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $real = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir`;
+chomp $real;
+sub without
+{
+	my ($hidden) = @_;
+	PostgreSQL::Test::Utils::append_to_file("$dir/without-$hidden",
+		"#!/bin/sh\nexec bwrap --dev-bind / / --ro-bind /dev/null '" . Cwd::realpath("/usr/bin/$hidden") . "' -- '$real/cudal1-measure' \"\$\@\"\n");
+	chmod 0755, "$dir/without-$hidden", $dir;
+	return "cudal1.measure_path = '$dir/without-$hidden'";
+}
+my $scripted = scalar_of($node, "SHOW cudal1.measure_path");
+my ($devices) = `'$real/cudal1-measure' --devices 2>&1`;
+my @programs = ([ without('gcc'), '%no gcc: %install the package gcc%' ], [ without('bwrap'), '%languages: none%bubblewrap is missing; install%' ],
+	[ "cudal1.python = '/bin/true'", '%/bin/true has no PyTorch: %set cudal1.python%' ], [ "cudal1.scratch_dir = '/opt/nope'", '%languages: none%scratch folder /opt/nope: No such file%' ]);
+push @programs, [ without('c++'), '%no c++: PyTorch code that compiles itself fails; install%' ], [ without('ninja'), '%no ninja: PyTorch code%' ] if $devices =~ /"torch"/ && -e '/usr/bin/ninja';
+for my $case (@programs)
+{
+	my $setting = $case->[0] =~ s/ .*//r;
+	my $before = scalar_of($node, "SHOW $setting");
+	$node->append_conf('postgresql.conf', "cudal1.measure_path = '$real/cudal1-measure'\n$case->[0]");
+	$node->reload;
+	wait_for($node, "SELECT bool_or(concat_ws(' -> ', value, hint) LIKE '$case->[1]') FROM cudal1_status() WHERE item LIKE 'device %'", 't', ($case->[0] =~ s{$dir}{}r) . ' has a hint');
+	$node->append_conf('postgresql.conf', "$setting = '$before'\ncudal1.measure_path = '$scripted'");
+	$node->reload;
+	wait_for($node, "SELECT bool_or(value LIKE '%Scripted%') AND count(hint) = 0 FROM cudal1_status() WHERE item LIKE 'device %'", 't', 'which goes with it');
+}
+
+# requests to models that are not sent
+$node->safe_psql('postgres', "SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm', 'k')");
+for my $text ('exit 3', 'yes garbage')
+{
+	PostgreSQL::Test::Utils::append_to_file("$dir/$text", "#!/bin/sh\n$text\n");
+	chmod 0755, "$dir/$text";
+}
+PostgreSQL::Test::Utils::append_to_file("$dir/keys", "other = x\n");
+chmod 0644, "$dir/keys";
+for my $case ([ 'worker', "cudal1.generate_path = '/opt/nope'", '%no requests are sent: cannot run "/opt/nope"%-> %cudal1.generate_path%' ],
+	[ 'worker', "cudal1.generate_path = '$dir/exit 3'", '%cudal1-generate ended with exit status 3%-> %' ],
+	[ 'worker', "cudal1.generate_path = '$dir/yes garbage'", '%not of its protocol%-> %' ],
+	[ 'requests', "cudal1.max_requests = 0", 'none are sent%-> ALTER SYSTEM RESET cudal1.max_requests;%' ],
+	[ 'model m', "cudal1.key_file = '/opt/nope'", '%-> %the file of keys cannot be read%' ], [ 'model m', "cudal1.key_file = '$dir/keys'", '%-> %can be read by others%chmod 600%' ])
+{
+	my ($item, $set, $words) = @$case;
+	my $setting = $set =~ s/ .*//r;
+	my $before = scalar_of($node, "SHOW $setting");
+	$node->append_conf('postgresql.conf', $set);
+	$node->reload;
+	wait_for($node, "SELECT current_setting('$setting') = '" . ($set =~ s/.*? = //r =~ s/'//gr) . "'", 't', $set =~ s{$dir}{}r);
+	$node->safe_psql('postgres', "SELECT cudal1_generate(p.prompt_id, 'm', 1) FROM cudal1_prompt('task', kind => 'augment') AS p");
+	says($item, $words, 'has a hint');
+	$node->safe_psql('postgres', "SELECT cudal1_cancel_requests(array_agg(request_id)) FROM cudal1.request");
+	$node->append_conf('postgresql.conf', "$setting = '$before'");
+	$node->reload;
+}
+chmod 0600, "$dir/keys";
+wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'none is left of requests that were cancelled');
 
 # settings that are wrong
 for my $case ([ "cudal1.measure_path = '/opt/nope'", '%cannot run "/opt/nope"%-> Mend what it says%' ], [ "cudal1.devices = 'cuda:7'", '%no device of cudal1.devices was found%-> Mend what it says%' ])

@@ -283,11 +283,47 @@ device_environment(Measure *m)
 						json_string(m->options->unsandboxed ? "none" : sandbox_version()));
 }
 
+/* what keeps every measurement of this host from its verdict; NULL: nothing */
+static const char *
+host_problem(const Options *options)
+{
+	static char text[PATH_MAX + 200];
+
+	if (access(options->scratch, R_OK | W_OK | X_OK) != 0)
+	{
+		snprintf(text, sizeof(text), "files can't be made in the scratch folder %s: %s; make it, "
+				 "or set another (cudal1.scratch_dir, --scratch)", options->scratch,
+				 strerror(errno));
+		return text;
+	}
+	return options->unsandboxed ? NULL : sandbox_problem();
+}
+
+/* Tells what PyTorch needs for code that compiles itself, as candidates do, and does not find. */
+static void
+list_builders(const Options *options, json_t *problems)
+{
+	char		command[PATH_MAX + 256];
+	char		missing[64];
+	char		text[200];
+
+	/* by the PATH of executors */
+	snprintf(command, sizeof(command), "PATH=\"$(dirname '%s'):/usr/bin:/bin\"; "
+			 "for p in c++ ninja; do command -v $p >/dev/null || printf '%%s ' $p; done; echo",
+			 options->python);
+	if (!text_first_line(command, missing, sizeof(missing)) || !missing[0])
+		return;
+	missing[strlen(missing) - 1] = '\0';
+	snprintf(text, sizeof(text), "no %s: PyTorch code that compiles itself fails; install the "
+			 "packages g++ and ninja-build", missing);
+	device_note(problems, text);
+}
+
 void
 device_list(const Options *options)
 {
 	cpu_set_t	allowed;
-	const char *problem = options->unsandboxed ? NULL : sandbox_problem();
+	const char *problem = host_problem(options);
 	json_t	   *languages = json_array();
 	json_t	   *problems = json_array();
 	json_t	   *details = json_object();
@@ -333,6 +369,7 @@ device_list(const Options *options)
 		json_object_set_new(details, "python", json_string(options->python));
 		if (!problem)
 			device_note(languages, "pytorch");
+		list_builders(options, problems);
 	}
 	else
 	{
