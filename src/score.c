@@ -18,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* above this the expansion about the normal quantile is the more exact one */
-#define T_NORMAL_DF		1e4
-
 /*
  * The integer that x stands for, or NaN.  x may differ from it by 1e-9, or by the rounding errors
  * of a quotient where x is so large that these exceed 1e-9.
@@ -147,23 +144,6 @@ cudal1_score_variance(const double *values, size_t n)
 	return squares / (double) n;
 }
 
-/* the standard normal distribution has `tail` < 0.5 above it; Newton's steps never pass it */
-static double
-normal_quantile(double tail)
-{
-	double		z = 0;
-
-	for (;;)
-	{
-		double		excess = 0.5 * erfc(z / M_SQRT2) - tail;
-		double		next = z + excess * sqrt(2 * M_PI) * exp(z * z / 2);
-
-		if (!(next > z))
-			return z;
-		z = next;
-	}
-}
-
 /*
  * Continued fraction of the incomplete beta function (modified Lentz), for
  * x < (a + 1) / (a + b + 2).
@@ -229,56 +209,27 @@ cudal1_score_t_quantile(double p, double df)
 	double		tail = p < 0.5 ? p : 1 - p;
 	double		low = 0;
 	double		high = 1;
-	double		t;
 
 	if (!(p > 0 && p < 1 && df > 0))
 		return NAN;
 	if (p == 0.5)
 		return 0;
-
-	if (df > T_NORMAL_DF)
-	{
-		/* Abramowitz and Stegun 26.7.5 */
-		double		z = normal_quantile(tail);
-		double		z2 = z * z;
-
-		t = z + z * ((z2 + 1) / 4 / df +
-					 ((5 * z2 + 16) * z2 + 3) / 96 / (df * df) +
-					 (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384 / (df * df * df));
-		return p < 0.5 ? -t : t;
-	}
-
-	/*
-	 * The tail falls as t grows.  The root is bracketed first; then Newton's steps follow, and a
-	 * step that would leave the bracket halves it instead.
-	 */
+	/* The tail falls as t grows. */
 	while (t_tail(high, df) > tail && high < DBL_MAX / 4)
 	{
 		low = high;
 		high *= 2;
 	}
-	t = 0.5 * (low + high);
-	for (int step = 0; step < 200; step++)
+	while (high - low > 2 * DBL_EPSILON * high)
 	{
-		double		excess = t_tail(t, df) - tail;
-		double		gammas = lgamma((df + 1) / 2) - lgamma(df / 2);
-		double		density = exp(gammas - 0.5 * (df + 1) * log1p(t * t / df)) / sqrt(df * M_PI);
-		double		next = t + excess / density;
+		double		middle = 0.5 * (low + high);
 
-		if (excess > 0)
-			low = t;
+		if (t_tail(middle, df) > tail)
+			low = middle;
 		else
-			high = t;
-		if (!(next > low && next < high))
-			next = 0.5 * (low + high);
-		if (fabs(next - t) <= 4 * DBL_EPSILON * t)
-		{
-			t = next;
-			break;
-		}
-		t = next;
+			high = middle;
 	}
-	return p < 0.5 ? -t : t;
+	return p < 0.5 ? -high : high;
 }
 
 /* A relative width for a score: `width`, or CUDAL1_SLOPE of its logarithm where that is more. */
