@@ -134,22 +134,3 @@ $$;
 COMMENT ON FUNCTION cudal1.next_job IS
 'locks the next job of a device; NULL where there is none. due: where its trainer''s turn is in the
 device''s count';
-
-CREATE FUNCTION cudal1.end_turn(j cudal1.job, due float8, jobs int)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	INSERT INTO cudal1.turn AS t (device_id, trainer, started, due, claimed_at)
-		SELECT j.device_id, j.trainer, end_turn.due, end_turn.due + end_turn.jobs
-					/ COALESCE(w.weight, CASE j.trainer WHEN '' THEN 0.125::float8
-						ELSE 1::float8 END),
-				CASE WHEN j.profile <> 'certify' THEN clock_timestamp() END
-			FROM (VALUES (0)) AS one LEFT JOIN cudal1.weight AS w ON w.trainer = j.trainer
-		ON CONFLICT (device_id, trainer) DO UPDATE
-			SET started = excluded.started, due = excluded.due,
-				claimed_at = COALESCE(excluded.claimed_at, t.claimed_at);
-END
-$$;
-COMMENT ON FUNCTION cudal1.end_turn IS
-'puts a trainer off by the jobs that a device claimed of it; due: as cudal1.next_job() returned it';

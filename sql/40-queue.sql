@@ -267,7 +267,15 @@ BEGIN
 	END IF;
 	j.device_id := d.device_id;
 	members := ARRAY[j] || cudal1.take_mates(j, most);
-	PERFORM cudal1.end_turn(j, next.due, cardinality(members));
+	-- puts the trainer off by the jobs that are claimed of it
+	INSERT INTO cudal1.turn AS t (device_id, trainer, started, due, claimed_at)
+		SELECT d.device_id, j.trainer, next.due, next.due + cardinality(members)
+					/ coalesce(w.weight, CASE j.trainer WHEN '' THEN 0.125::float8 ELSE 1 END),
+				CASE WHEN j.profile <> 'certify' THEN clock_timestamp() END
+			FROM (VALUES (0)) AS one LEFT JOIN cudal1.weight AS w ON w.trainer = j.trainer
+		ON CONFLICT (device_id, trainer) DO UPDATE
+			SET started = excluded.started, due = excluded.due,
+				claimed_at = coalesce(excluded.claimed_at, t.claimed_at);
 	FOREACH m IN ARRAY members LOOP
 		UPDATE cudal1.job AS x
 			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
