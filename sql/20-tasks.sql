@@ -261,6 +261,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	problem	text;
+	class	text;
 BEGIN
 	t.profile := coalesce(options ->> 'profile', 'default');
 	PERFORM cudal1.check_name('profile', t.profile);
@@ -308,7 +309,21 @@ BEGIN
 	PERFORM cudal1.bad_option_if(
 		coalesce(options ->> 'island_rule', 'funsearch') NOT IN ('funsearch', 'cuda-l1'),
 		'island_rule', 'funsearch or cuda-l1');
-	t.device := cudal1.choose_device(t.language, options);
+	-- a device class or model that can measure the language, else what the language needs
+	t.device := options ->> 'device';
+	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
+			OR NOT cudal1.matches(t.device, '[^[:space:]]', 200),
+		'device', 'a device class (cpu or cuda) or a device model');
+	class := (SELECT d.class FROM cudal1.device AS d WHERE t.device IN (d.class, d.model) LIMIT 1);
+	class := CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device ELSE class END;
+	PERFORM cudal1.bad_option_if(t.language = 'c' AND class = 'cuda'
+			OR t.language = 'cuda' AND class = 'cpu', 'device',
+		format('of class %s for language %s', CASE t.language WHEN 'c' THEN 'cpu' ELSE 'cuda' END,
+			t.language));
+	t.device := coalesce(t.device, CASE WHEN t.language = 'c' THEN 'cpu'
+		WHEN t.language = 'cuda' OR EXISTS (SELECT FROM cudal1.device AS d
+			WHERE d.class = 'cuda' AND d.enabled AND 'pytorch' = ANY (d.languages)) THEN 'cuda'
+		ELSE 'cpu' END);
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_name('baseline', t.baseline);
 	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
@@ -319,37 +334,6 @@ $$;
 COMMENT ON FUNCTION cudal1.read_options IS
 'a task with what its options say, defaults filled in; error 22023 for an option that is out of
 range, 42704 for an unknown profile or baseline';
-
-CREATE FUNCTION cudal1.choose_device(language text, options jsonb)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	given	constant text := options ->> 'device';
-	class	text;
-BEGIN
-	IF given IS NULL THEN
-		RETURN CASE WHEN language = 'c' THEN 'cpu'
-			WHEN language = 'cuda' OR EXISTS (SELECT FROM cudal1.device AS d
-				WHERE d.class = 'cuda' AND d.enabled AND 'pytorch' = ANY (d.languages)) THEN 'cuda'
-			ELSE 'cpu' END;
-	END IF;
-	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
-			OR NOT cudal1.matches(given, '[^[:space:]]', 200),
-		'device', 'a device class (cpu or cuda) or a device model');
-	SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given
-		LIMIT 1;
-	class := CASE WHEN given IN ('cpu', 'cuda') THEN given ELSE class END;
-	PERFORM cudal1.bad_option_if((language = 'c' AND class = 'cuda')
-			OR (language = 'cuda' AND class = 'cpu'), 'device',
-		format('of class %s for language %s', CASE language WHEN 'c' THEN 'cpu' ELSE 'cuda' END,
-			language));
-	RETURN given;
-END
-$$;
-COMMENT ON FUNCTION cudal1.choose_device IS
-'the class or model of devices that measure a task: the option device, else what its language
-needs';
 
 CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
 	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
@@ -461,17 +445,17 @@ CREATE TRIGGER guard_task
  * its measurements.
  */
 
-CREATE FUNCTION cudal1.stop_jobs(task_id bigint, candidate_id bigint, detail text)
-RETURNS void
+CREATE FUNCTION cudal1.stop_jobs(job_ids bigint[], detail text)
+RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	j		cudal1.job;
+	n		bigint := 0;
 BEGIN
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
-			WHERE (x.task_id = stop_jobs.task_id OR x.candidate_id = stop_jobs.candidate_id)
-				AND NOT x.cancel_requested
+			WHERE x.job_id = ANY (job_ids) AND NOT x.cancel_requested
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE
 	LOOP
@@ -480,14 +464,16 @@ BEGIN
 		ELSE
 			PERFORM cudal1.end_job(j, 'cancelled', NULL, detail);
 		END IF;
+		n := n + 1;
 	END LOOP;
 	PERFORM cudal1.wake();
 	PERFORM cudal1.wake_waiters();
+	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.stop_jobs IS
-'ends all jobs of a task or of a candidate: waiting ones at once, running ones as soon as their
-worker has stopped';
+'ends jobs and returns their number: waiting ones at once, running ones as soon as their worker has
+stopped';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
 RETURNS void
@@ -530,7 +516,8 @@ DECLARE
 BEGIN
 	PERFORM cudal1.check_reason(reason);
 	-- jobs are locked before tasks, as everywhere
-	PERFORM cudal1.stop_jobs(t.task_id, NULL, 'the task is retired: ' || reason);
+	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
+		WHERE x.task_id = t.task_id), 'the task is retired: ' || reason);
 	UPDATE cudal1.task AS x SET retired_at = clock_timestamp(), retired_by = cudal1.caller(),
 		retired_reason = reason
 		WHERE x.task_id = t.task_id;
@@ -573,7 +560,8 @@ BEGIN
 	PERFORM cudal1.raise_if(candidate_id IS NULL, '22004', 'candidate_id must not be null');
 	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
 	PERFORM cudal1.check_reason(reason);
-	PERFORM cudal1.stop_jobs(NULL, candidate_id, 'withdrawn');
+	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
+		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id FOR NO KEY UPDATE;
 	PERFORM cudal1.reject_candidate(c, 'withdrawn', c.measurement_id,

@@ -222,31 +222,14 @@ CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	j		cudal1.job;
-	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_ids('job_ids', job_ids);
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x
-			WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids) AND NOT x.cancel_requested
-			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE
-	LOOP
-		-- its candidate has a state of its own, and perhaps somebody who waits for it
-		IF cudal1.decides(j) THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('job %s decides candidate %s', j.job_id, j.candidate_id),
-				HINT = 'cudal1_cancel() takes candidates back.';
-		ELSIF j.state = 'running' THEN
-			UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
-		ELSE
-			PERFORM cudal1.end_job(j, 'cancelled', NULL, NULL);
-		END IF;
-		n := n + 1;
-	END LOOP;
-	PERFORM cudal1.wake() WHERE n > 0;
-	RETURN n;
+	-- its candidate has a state of its own, and perhaps somebody who waits for it
+	PERFORM cudal1.raise_if(cudal1.decides(x), '22023',
+			format('job %s decides candidate %s', x.job_id, x.candidate_id),
+			'cudal1_cancel() takes candidates back.')
+		FROM cudal1.job AS x WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids);
+	RETURN cudal1.stop_jobs(job_ids, NULL);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
