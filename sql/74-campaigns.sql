@@ -597,20 +597,6 @@ $$;
 COMMENT ON FUNCTION cudal1.add_notes IS
 'adds the notes of lanes up, those apart that another transaction has at this moment';
 
-CREATE FUNCTION cudal1.lane_notes(campaign_id bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT cudal1.clip(string_agg(CASE WHEN k.kinds > 1 THEN k.lanes || ' ' ELSE '' END || k.note,
-			', ' ORDER BY k.lanes DESC, k.note))
-		FROM (SELECT left(l.note, 200) AS note, count(*) AS lanes, count(*) OVER () AS kinds
-				FROM cudal1.campaign_lane AS l WHERE l.campaign_id = lane_notes.campaign_id
-				GROUP BY 1) AS k;
-$$;
-COMMENT ON FUNCTION cudal1.lane_notes IS
-'why the lanes of a campaign ended: their distinct notes, each with the number of lanes where there
-are several';
-
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -720,7 +706,14 @@ BEGIN
 						WHERE x.campaign_id = c.campaign_id;
 				END IF;
 			ELSE
-				PERFORM cudal1.set_campaign(c, 'finished', cudal1.lane_notes(c.campaign_id));
+				-- why its lanes ended, with their number where reasons differ
+				PERFORM cudal1.set_campaign(c, 'finished', (
+					SELECT cudal1.clip(string_agg(CASE WHEN k.kinds > 1 THEN k.lanes || ' '
+							ELSE '' END || k.note, ', ' ORDER BY k.lanes DESC, k.note))
+						FROM (SELECT left(x.note, 200) AS note, count(*) AS lanes,
+									count(*) OVER () AS kinds
+								FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
+								GROUP BY 1) AS k));
 			END IF;
 			done := done + 1;
 		END IF;
