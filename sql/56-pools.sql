@@ -41,16 +41,6 @@ COMMENT ON FUNCTION cudal1.use_pool IS
 'the pool of this name, for the caller to propose into; errors: 42704 there is none, 42501 it is
 another role''s, 22004 NULL';
 
-CREATE FUNCTION cudal1.in_pool(pool_id int)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-RETURN CASE WHEN in_pool.pool_id = 1 THEN ''
-			ELSE format(' in pool %s',
-				COALESCE((SELECT p.name FROM cudal1.pool AS p
-				WHERE p.pool_id = in_pool.pool_id), in_pool.pool_id::text)) END;
-COMMENT ON FUNCTION cudal1.in_pool IS 'words that add the pool to a place; none for pool main';
-
 CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

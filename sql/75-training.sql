@@ -381,13 +381,16 @@ BEGIN
 			SELECT p.proposal_id, p.task_id,
 					CASE WHEN p.group_key IS NULL THEN to_jsonb(p.prompt_id)
 						ELSE jsonb_build_array(p.created_by, p.pool_id, p.group_key) END AS mates,
-			coalesce('key ' || p.group_key || CASE WHEN p.created_by <> cudal1.caller() THEN ' of '
-			|| p.created_by ELSE '' END || cudal1.in_pool(p.pool_id),
-							 'prompt ' || p.prompt_id) AS grp,
+					coalesce('key ' || p.group_key
+						|| CASE WHEN p.created_by <> cudal1.caller()
+							THEN ' of ' || p.created_by ELSE '' END
+						|| CASE WHEN p.pool_id <> 1 THEN ' in pool ' || o.name ELSE '' END,
+						'prompt ' || p.prompt_id) AS grp,
 					CASE WHEN cudal1_rl_dataset.reward = 'speedup' THEN c.reward
 						ELSE (c.reward > 0)::int::float8 END AS value
 				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)
 					JOIN cudal1.task AS t ON t.task_id = p.task_id
+					JOIN cudal1.pool AS o ON o.pool_id = p.pool_id
 				WHERE num_nonnulls(p.group_key, p.prompt_id) > 0
 					AND (cudal1_rl_dataset.tasks IS NULL
 						OR t.name = ANY (cudal1_rl_dataset.tasks))),

@@ -31,18 +31,16 @@ CREATE VIEW cudal1.queue AS
 		j.profile, j.enqueued_at, j.deadline, j.failures, j.trainer,
 		CASE WHEN j.deadline <= clock_timestamp() THEN 'its deadline has passed'
 			WHEN j.not_before > clock_timestamp() THEN format('not before %s', j.not_before)
-			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
-						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
+			WHEN d.last_seen IS NULL
 				THEN format('no enabled device %s with language %s and %s core(s)', j.device,
 					j.language, j.cores)
-			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
-						AND j.language = ANY (d.languages) AND d.cores >= j.cores
-						AND d.last_seen > clock_timestamp() - '2 minutes'::interval)
+			WHEN d.last_seen <= clock_timestamp() - '2 minutes'::interval
 				THEN format('no device %s is served by a worker or an agent', j.device)
 		END AS waits_for
 	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id = j.task_id
+		CROSS JOIN LATERAL (SELECT max(x.last_seen) AS last_seen FROM cudal1.device AS x
+			WHERE x.enabled AND j.device IN (x.class, x.model, x.device_key)
+				AND j.language = ANY (x.languages) AND x.cores >= j.cores) AS d
 	WHERE j.state = 'queued'
 	ORDER BY j.priority DESC, j.job_id;
 COMMENT ON VIEW cudal1.queue IS
