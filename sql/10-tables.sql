@@ -251,6 +251,8 @@ CREATE TABLE cudal1.candidate (
 -- a change of state writes the row anew, but not a code that lies beside it
 ) WITH (toast_tuple_target = 512);
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
+COMMENT ON COLUMN cudal1.candidate.code IS
+'empty where cudal1_prune() removed it, and where a score was published without its code';
 COMMENT ON COLUMN cudal1.candidate.code_hash IS
 'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer
 than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text
@@ -623,14 +625,6 @@ CREATE TABLE cudal1.aa_candidate (
 COMMENT ON TABLE cudal1.aa_candidate IS
 'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1,
 so what it measures is the device';
-
-CREATE TABLE cudal1.pruned (
-	candidate_id		bigint PRIMARY KEY REFERENCES cudal1.candidate (candidate_id),
-	bytes				bigint NOT NULL
-);
-COMMENT ON TABLE cudal1.pruned IS
-'failed candidates whose code cudal1_prune() removed; their hash, verdict and detail stay';
-COMMENT ON COLUMN cudal1.pruned.bytes IS 'length of the code that was removed';
 
 -- Scores from elsewhere, one for each candidate and device: the same code is often published with
 -- its scores on several devices, and the reward of a candidate holds only one of them.

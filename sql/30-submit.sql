@@ -92,12 +92,12 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = restore_code.candidate_id;
+	UPDATE cudal1.candidate AS c SET code = restore_code.code
+		WHERE c.candidate_id = restore_code.candidate_id AND c.code = ''
+			AND restore_code.code <> '';
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	UPDATE cudal1.candidate AS c SET code = restore_code.code
-		WHERE c.candidate_id = restore_code.candidate_id;
 	-- whose bytes cudal1_prune() has taken off
 	INSERT INTO cudal1.stored (role, bytes)
 		SELECT p.created_by, octet_length(restore_code.code) FROM cudal1.proposal AS p

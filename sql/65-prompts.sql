@@ -316,8 +316,7 @@ AS $$
 			FROM latest AS l JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE c.state = 'failed' AND c.purpose = 'normal' AND c.failure IN ('compile_error',
 					'launch_failure', 'timeout', 'crash', 'wrong_output')
-				AND NOT EXISTS (SELECT FROM cudal1.pruned AS x
-					WHERE x.candidate_id = c.candidate_id)
+				AND c.code <> ''
 			ORDER BY l.at DESC LIMIT n)
 	SELECT coalesce(array_agg(f.candidate_id ORDER BY f.at), '{}'),
 			coalesce(array_agg(f.code ORDER BY f.at), '{}'),

@@ -491,8 +491,7 @@ AS $$
 	-- imported gets its code back when it is to be measured, or is imported again; a score of any
 	-- device is a success that reports of that device may show
 	SELECT x.candidate_id FROM cudal1.candidate AS x
-		WHERE x.state = 'failed' AND x.decided_at < prunable.latest
-			AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
+		WHERE x.state = 'failed' AND x.decided_at < prunable.latest AND x.code <> ''
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
 			AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
 				WHERE k.candidate_id = x.candidate_id)
@@ -546,9 +545,6 @@ BEGIN
 				SELECT p.created_by, octet_length(p.response) FROM cudal1.proposal AS p
 					WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL) AS v
 				WHERE v.role IS NOT NULL GROUP BY v.role HAVING sum(v.bytes) > 0;
-		INSERT INTO cudal1.pruned (candidate_id, bytes)
-			SELECT c.candidate_id, octet_length(c.code) FROM cudal1.candidate AS c
-				WHERE c.candidate_id = ANY (ids);
 		UPDATE cudal1.candidate AS c SET code = '' WHERE c.candidate_id = ANY (ids);
 		UPDATE cudal1.proposal AS p SET response = NULL
 			WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL;
@@ -580,11 +576,10 @@ BEGIN
 				c.code)
 						WHEN c.failure = 'malformed' THEN cudal1.salted_hash('malformed', c.code)
 						ELSE cudal1.code_hash(c.code) END AS hash) AS h
-	WHERE c.code_hash <> h.hash AND c.purpose <> 'withheld'
+	WHERE c.code_hash <> h.hash AND c.code <> ''
 		-- an answer without code that was withdrawn
 		AND (c.failure IS DISTINCT FROM 'withdrawn'
-			 OR c.code_hash <> cudal1.salted_hash('malformed', c.code))
-		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id);
+			 OR c.code_hash <> cudal1.salted_hash('malformed', c.code));
 	RETURN QUERY
 	SELECT 'reward of score', format('candidate %s', c.candidate_id),
 		cudal1.conservative_round(c.score)::text, c.reward::text

@@ -98,8 +98,7 @@ BEGIN
 		'switches must not repeat a name');
 	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
-	PERFORM cudal1.raise_if(
-		EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id), '55000',
+	PERFORM cudal1.raise_if(c.code = '' AND c.purpose <> 'withheld', '55000',
 		format('the code of candidate %s was pruned', c.candidate_id));
 	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = c.task_id));
 	PERFORM cudal1.check_reference(t);

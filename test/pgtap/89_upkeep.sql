@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(52);
+SELECT plan(50);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -91,7 +91,6 @@ SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = ''), 0::bigint, 'a
 SELECT results_eq($$SELECT texts FROM cudal1_prune('0 days')$$, 'VALUES (4::bigint), (1), (3)', 'texts of failed candidates go');
 SELECT results_eq($$SELECT texts FROM cudal1_prune('0 days')$$, 'VALUES (0::bigint), (0), (0)', 'once');
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = ''), 4::bigint, 'those of others stay, discarded ones included');
-SELECT is((SELECT sum(bytes) FROM cudal1.pruned), 29::numeric, 'what went is on record');
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE failure = 'crash' AND detail = 'signal 11'), 3::bigint, 'verdict and detail stay');
 SELECT is_empty('SELECT * FROM cudal1_check()', 'and all numbers hold');
 SELECT is(cudal1_submit('t', 'bad 1'), (SELECT min(candidate_id) FROM cudal1.candidate WHERE code = ''), 'the same code is known');
@@ -120,7 +119,6 @@ SELECT cudal1_prune('0 days') \g /dev/null
 SELECT cudal1_submit('t', 'good x') AS back \gset
 SELECT candidate_id AS backed FROM cudal1_submit_batch('{t}', '{good y}') \gset
 SELECT is((SELECT array_agg(code ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:back, :backed)), '{"good x", "good y"}', 'an imported failure proposed again has its code');
-SELECT is((SELECT count(*) FROM cudal1.pruned WHERE candidate_id IN (:back, :backed)), 0::bigint, 'and is not pruned any more');
 DELETE FROM cudal1.job;
 SELECT is(cudal1_requeue(), 2::bigint, 'what a restore does not bring back is queued again');
 SELECT pg_temp.measure(:device) \g /dev/null

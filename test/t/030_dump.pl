@@ -66,7 +66,6 @@ my %looks = (
 	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
 	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
 	'A/A candidates' => 'SELECT * FROM cudal1.aa_candidate ORDER BY task_id',
-	'pruned candidates' => 'SELECT * FROM cudal1.pruned ORDER BY candidate_id',
 	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
 	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
