@@ -1,9 +1,27 @@
-"""The reward function for TRL: GRPOTrainer(reward_funcs=speedup_reward)."""
+"""For TRL: GRPOTrainer(reward_funcs=speedup_reward, train_dataset=prompt_dataset(tasks))."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
+from cudal1.client import prompts as draw_prompts
 from cudal1.client import rate, summary
+
+
+def prompt_dataset(tasks: Iterable[str], **options: Any):
+    """A data set with a row a task, whose prompts are drawn as the trainer reads them, a step
+    ahead at most, so each shows what was found by then. options are those of cudal1.prompts. A row
+    that is repeated in a batch, as TRL does for the answers of a group, has one prompt there. So a
+    process must read whole groups: per_device_train_batch_size times steps_per_generation is a
+    multiple of num_generations. Steps that reuse answers draw prompts that nobody answers."""
+    from datasets import Dataset
+
+    def draw(rows: dict) -> dict:
+        place = {n: k for k, n in enumerate(dict.fromkeys(rows["row"]))}
+        of = dict(zip(rows["row"], rows["task"]))
+        drawn = list(draw_prompts((of[n] for n in place), **options))
+        return {key: [drawn[place[n]][key] for n in rows["row"]] for key in ("prompt", "prompt_id")}
+    names = list(tasks)
+    return Dataset.from_dict({"row": list(range(len(names))), "task": names}).with_transform(draw)
 
 
 def text_of(completion: Any) -> str:

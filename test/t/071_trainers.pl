@@ -120,6 +120,22 @@ except Exception:
     pass
 third = cudal1.verl.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
 rlhf = cudal1.openrlhf.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
+# prompts that are drawn as a trainer reads them, by what datasets.Dataset does with a transform
+class Rows:
+    def from_dict(columns):
+        found = Rows()
+        found.columns = columns
+        return found
+
+    def with_transform(self, transform):
+        return lambda numbers: transform({key: [column[n] for n in numbers] for key, column in self.columns.items()})
+
+
+sys.modules["datasets"] = type(sys)("datasets")
+sys.modules["datasets"].Dataset = Rows
+read = cudal1.trl.prompt_dataset(iter(["task", "task"]), n=1)
+drawn = [read([0, 0, 1, 1])["prompt_id"] for _ in range(2)]
+drawn = [[len({a for a in x[:2]}), len(set(x)), sorted(read([1]))] for x in drawn] + [len({*drawn[0], *drawn[1]})]
 # an answer of which there is no task any more, among others and alone
 gone = [v.reward for v in cudal1.rate([ids[0], 1 << 40, ids[1]], [answer(f"result {x}") for x in (1.375, 1.5, 1.625)])]
 try:
@@ -166,6 +182,7 @@ print(json.dumps([wrong, repeated]))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
+print(json.dumps(drawn))
 print(json.dumps(gone))
 print(json.dumps([offered, extra["failure"], metrics, lines, reasons["failure"], kinds, refused, wrong_lengths, prepared, group]))
 END
@@ -186,6 +203,7 @@ is($out,
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
 	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n"
+	  . '[[1, 2, ["prompt", "prompt_id"]], [1, 2, ["prompt", "prompt_id"]], 4]' . "\n"
 	  . '[1.37, null, 1.62, "refused"]' . "\n"
 	  . '[[1.87, 0.0, 0.0], ["successful", "malformed", "crash"], {"outcome/right": 0.33, "outcome/crash": 0.33, "outcome/malformed": 0.33},'
 	  . ' ["step 7, 3 answers: 1 right, 1 crash, 1 malformed, best 1.87"], "crash", [1.25, 1.25, 1.25, 1.25], [1.25, null, null, null, null, null],'

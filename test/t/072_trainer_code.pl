@@ -48,13 +48,17 @@ SKIP:
 
 SKIP:
 {
-	skip 'TRL is not installed', 6 if system("$python -c 'import trl' >/dev/null 2>&1") != 0;
+	skip 'TRL is not installed', 9 if system("$python -c 'import trl' >/dev/null 2>&1") != 0;
 	my $before = $node->safe_psql('postgres', 'SELECT coalesce(max(proposal_id), 0) FROM cudal1.proposal');
 	my $found = outcome('trl_steps.py', "$FindBin::RealBin/../../python");
 	diag("TRL $found->{trl}, PyTorch $found->{torch}") if $found->{trl};
 	is_deeply(numbers($found->{history}), [ 0, 0 ], 'TRL: two steps; noise is malformed, reward 0');
 	is_deeply(numbers($found->{rated}), [ 1.51, 2.5, 0, 0 ], 'answers are rated in their order');
 	ok($found->{again}, 'and again alike');
+	ok($found->{fresh}, 'each read of README\'s data set draws new prompts');
+	ok($found->{grouped}, 'and the answers of a group answer one');
+	is($node->safe_psql('postgres', "SELECT count(DISTINCT prompt_id) FROM cudal1.proposal WHERE group_key IN (SELECT group_key FROM cudal1.proposal WHERE proposal_id > $before ORDER BY proposal_id LIMIT 8)"),
+		'2', 'as in the two steps');
 	is_deeply($found->{lost}, [ 1.25, undef ], 'what has no verdict is NaN, which TRL leaves out of its group');
 	is($node->safe_psql('postgres', "$proposals AND proposal_id > $before"), '14 4', 'each batch is a group, and one that is rated again adds nothing');
 }

@@ -56,7 +56,12 @@ with tempfile.TemporaryDirectory() as directory:
     names = {}
     exec(compile(script, "README.md", "exec"), names)
     trainer = names["trainer"]
+    seen = {row["prompt_id"] for row in trainer.train_dataset}
+    repeated = trainer.train_dataset.__getitems__([0, 0, 1, 1])
     rows = list(trainer.train_dataset)
+    fresh = not seen & {row["prompt_id"] for row in rows + repeated}
+    grouped = [row["prompt_id"] == repeated[k - k % 2]["prompt_id"] for k, row in enumerate(repeated)] == [True] * 4
+    grouped &= repeated[0]["prompt_id"] != repeated[2]["prompt_id"]
     history = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
     texts = [answer("result 1.518"), answer("result 2.5"), answer("outcome crash died"), "no code"]
     inputs = [dict(rows[0], completion=None) for _ in texts]
@@ -65,4 +70,4 @@ with tempfile.TemporaryDirectory() as directory:
     cudal1.client.LIMIT = 0.5
     lost = trainer._calculate_rewards(inputs[:2], [rows[0]["prompt"]] * 2, [answer("result 1.25"), answer("wait never")], [[1]] * 2)
 print(json.dumps({"trl": trl.__version__, "torch": torch.__version__, "history": history, "rated": [round(x, 4) for x in found[:, 0].tolist()],
-                  "again": bool((found == again).all()), "lost": [None if x != x else round(x, 4) for x in lost[:, 0].tolist()]}))
+                  "again": bool((found == again).all()), "fresh": fresh, "grouped": grouped, "lost": [None if x != x else round(x, 4) for x in lost[:, 0].tolist()]}))
