@@ -198,7 +198,9 @@ BEGIN
 	init := CASE WHEN jsonb_typeof(arg -> 'init') = 'string' THEN arg ->> 'init' END;
 	PERFORM cudal1.bad_signature_if(
 		init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero'),
-		label || ' has no valid init', 'Inits are normal, uniform, integer and zero.');
+		label || ' has no valid init', concat_ws(' ',
+			cudal1.nearest(arg ->> 'init', '{normal,uniform,integer,zero}'),
+			'Inits are normal, uniform, integer and zero.'));
 	PERFORM cudal1.bad_signature_if(facts.integral AND init IN ('normal', 'uniform'),
 		format('%s: init %s needs a floating point dtype', label, init),
 		'Use "init": "integer" with low and high, or "zero".');
@@ -244,9 +246,13 @@ BEGIN
 	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'dtype') <> 'string'
 		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL,
 		label || ' has no valid dtype',
-		'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
+		concat_ws(' ', cudal1.nearest(arg ->> 'dtype',
+				'{float64,float32,float16,bfloat16,int64,int32,uint8,bool}'),
+			'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.'));
 	PERFORM cudal1.bad_signature_if(role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar'),
-		label || ' has no valid role', 'Roles are in, out, inout and scalar.');
+		label || ' has no valid role', concat_ws(' ',
+			cudal1.nearest(arg ->> 'role', '{in,out,inout,scalar}'),
+			'Roles are in, out, inout and scalar.'));
 	PERFORM cudal1.bad_signature_if(key <> ALL (ARRAY['name', 'dtype', 'role'] || CASE role
 				WHEN 'scalar' THEN ARRAY['value']
 				WHEN 'out' THEN ARRAY['shape']

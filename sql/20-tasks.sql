@@ -248,7 +248,8 @@ BEGIN
 	PERFORM cudal1.raise_if(jsonb_typeof(options) <> 'object', '22023',
 		'options must be a JSON object');
 	PERFORM cudal1.raise_if(key <> ALL (valid), '22023', format('unknown option "%s"', key),
-			format('Options are %s.', array_to_string(valid, ', ')))
+			concat_ws(' ', cudal1.nearest(key, valid),
+				format('Options are %s.', array_to_string(valid, ', '))))
 		FROM jsonb_object_keys(options) AS key;
 END
 $$;
@@ -401,6 +402,12 @@ BEGIN
 			PERFORM cudal1.enqueue_reference(t);
 		END IF;
 		PERFORM cudal1.certify(t.task_id) WHERE (options ->> 'certify')::boolean;
+		IF language = 'pytorch' AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN
+			RAISE NOTICE USING
+				MESSAGE = format('reference of task "%s" defines no class Model', t.name),
+				HINT = 'It will be found bad. A reference defines Model and get_inputs, as '
+					'KernelBench''s do.';
+		END IF;
 	END IF;
 	RETURN t.task_id;
 END

@@ -184,7 +184,8 @@ RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'),
 	CASE WHEN kind IS NULL THEN '22004' ELSE '22023' END,
 	CASE WHEN kind IS NULL THEN 'kind must not be null'
 		ELSE format('kind "%s" does not exist', kind) END,
-	'Valid kinds are "contrastive" and "augment".');
+	concat_ws(' ', cudal1.nearest(kind, '{contrastive,augment}'),
+		'Valid kinds are "contrastive" and "augment".'));
 COMMENT ON FUNCTION cudal1.check_prompt_kind IS
 'error 22004 for no kind of prompts, 22023 for an unknown one';
 
@@ -409,6 +410,11 @@ BEGIN
 			failed.candidate_ids, preface, words, make_prompt.owner)
 		RETURNING prompt_id INTO id;
 	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
+	-- campaigns ask for at most four, and begin with none
+	IF kind = 'contrastive' AND n > 4 AND cardinality(drawn.candidates) < n THEN
+		RAISE NOTICE 'the prompt shows % of % exemplars, because strategy % finds no more',
+			cardinality(drawn.candidates), n, used;
+	END IF;
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[], preface;
 END
 $$;

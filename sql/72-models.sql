@@ -32,9 +32,9 @@ BEGIN
 	PERFORM cudal1.raise_if(options IS NULL OR jsonb_typeof(options) <> 'object', '22023',
 		'options must be a JSON object');
 	PERFORM cudal1.raise_if(NOT defaults ? e.key, '22023', format('unknown option "%s"', e.key),
-			'Options are '
-				|| (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k)
-				|| '.')
+			(SELECT concat_ws(' ', cudal1.nearest(e.key, array_agg(k)),
+					format('Options are %s.', string_agg(k, ', ' ORDER BY k)))
+				FROM jsonb_object_keys(defaults) AS k))
 		FROM jsonb_each(options) AS e;
 	PERFORM cudal1.raise_if(jsonb_typeof(e.value) <> jsonb_typeof(defaults -> e.key)
 				AND jsonb_typeof(defaults -> e.key) <> 'null', '22023',

@@ -277,7 +277,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(missing IS NULL OR missing NOT IN ('zero', 'one', 'drop'), '22023',
-		'argument "missing" must be "zero", "one" or "drop"');
+		'argument "missing" must be "zero", "one" or "drop"',
+		cudal1.nearest(missing, '{zero,one,drop}'));
 	IF check_report.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)

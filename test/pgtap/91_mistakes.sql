@@ -31,7 +31,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "f", "rtol": "1e-4", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "out"}]}')$$, '22023', 'rtol must be a number'),
 	(pg_temp.signature('{"name": "x", "dtype": "fp32", "shape": [4], "role": "out"}'), '22023', 'argument 1 \(x\) has no valid dtype.*Types are float64'),
 	(pg_temp.signature('{"name": "x", "type": "float32", "shape": [4], "role": "out"}'), '22023', 'Did you mean "dtype" by "type"'),
-	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "output"}'), '22023', 'Roles are in, out, inout and scalar'),
+	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "output"}'), '22023', 'Did you mean "out".*Roles are in, out, inout and scalar'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": "4", "role": "out"}'), '22023', 'needs a shape of 1 to 8 dimensions.*For instance'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": ["n"], "role": "out"}'), '22023', 'dimension must be an integer of at least 1'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "inout", "init": "random"}'), '22023', 'Inits are normal, uniform'),
@@ -40,7 +40,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	(pg_temp.signature('{"name": "n", "dtype": "int32", "role": "scalar", "value": 3.5}'), '22023', 'value of int32 must be an integer'),
 	(pg_temp.signature('{"name": "1x", "dtype": "float32", "shape": [4], "role": "out"}'), '22023', 'a name that is a C identifier'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [400000, 400000], "role": "out"}'), '22023', 'more than 16 GiB'),
-	($$SELECT cudal1_add_task('t', 'x', 'pytorch', options => '{"profil": "quick"}')$$, '22023', 'unknown option "profil".*Options are profile'),
+	($$SELECT cudal1_add_task('t', 'x', 'pytorch', options => '{"profil": "quick"}')$$, '22023', 'unknown option "profil".*Did you mean "profile"\? Options are profile'),
 	($$SELECT cudal1_add_task('t', 'x', 'pytorch', options => '{"profile": "quik"}')$$, '42704', 'Did you mean "quick"'),
 	($$SELECT cudal1_add_task('t', 'x', 'pytorch', options => '{"cores": "two"}')$$, '22023', 'must be an integer between 1 and 1024'),
 	($$SELECT cudal1_add_task('column sums', 'y', 'pytorch')$$, '23505', 'exists with other content.*another name'),
@@ -62,7 +62,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_cancel(ARRAY[99999])$$, '42704', 'Ids come from cudal1_submit'),
 	($$SELECT cudal1_withdraw(1, '')$$, '22023|42704', 'reason must be|Ids come from'),
 	-- prompts
-	($$SELECT cudal1_prompt('column sums', kind => 'contrastiv')$$, '22023', 'Valid kinds are'),
+	($$SELECT cudal1_prompt('column sums', kind => 'contrastiv')$$, '22023', 'Did you mean "contrastive"\? Valid kinds are'),
 	($$SELECT cudal1_prompt('column sums', n => 0)$$, '22023', 'must be between 1 and 1000'),
 	($$SELECT cudal1_prompt('column sums', temperature => 0)$$, '22023', 'between 1e-6 and 1e9'),
 	($$SELECT cudal1_prompt('column sums', temperature => 1e300)$$, '22023', 'between 1e-6 and 1e9'),
@@ -79,6 +79,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	-- reports
 	($$SELECT * FROM cudal1_speedup_report('hnad')$$, '42704', 'Did you mean "hand"'),
 	($$SELECT * FROM cudal1_speedup_report(device => 'H100')$$, '42704', 'Name a class'),
+	($$SELECT * FROM cudal1_speedup_report(missing => 'zeros')$$, '22023', 'Did you mean "zero"'),
 	($$SELECT * FROM cudal1_speedup_report(missing => 'none')$$, '22023', '"zero", "one" or "drop"'),
 	($$SELECT * FROM cudal1_speedup_report(tasks => '{colum sums}')$$, '42704', 'names or LIKE patterns'),
 	($$SELECT * FROM cudal1_speedup_report(pool => 'mian')$$, '42704', 'Did you mean "main"'),
@@ -116,7 +117,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_generate(1, 'modle')$$, '42704', 'Did you mean "model"'),
 	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Did you mean "evolve"\? Kinds are'),
 	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}')$$, '22023', 'Give at least one of the options'),
-	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}', options => '{"candidates": 3}')$$, '22023', 'Options are'),
+	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}', options => '{"max_candidate": 3}')$$, '22023', 'Did you mean "max_candidates"\? Options are'),
 	($$SELECT cudal1_pause_campaign('c')$$, '42704', 'cudal1.campaign_progress lists');
 
 SELECT plan((SELECT count(*)::int FROM mistake));

@@ -19,6 +19,8 @@ SELECT * FROM cudal1_score_rounds('{1}', '{1}', 'defaults');
 SELECT * FROM cudal1_speedup_report(pool => 'mian');
 -- what is done otherwise than it was meant
 SET client_min_messages = notice;
+SELECT cudal1_add_task('modell', 'class Modell: pass', 'pytorch') > 0 AS added;
+SELECT cardinality(exemplars) FROM cudal1_prompt('softmax', n => 100);
 SELECT cudal1_add_prompt_template('mine', 'contrastive', '{taks}: {reference} {exemplars} {x}', 'a {rol}') > 0 AS added;
 SELECT candidate_id AS id FROM cudal1_prompt('softmax') p, cudal1_submit_response(p.prompt_id, 'no code') candidate_id \gset
 SELECT cudal1_evaluate(ARRAY[:id]);
