@@ -56,6 +56,10 @@ my $wrong = propose('outcome wrong_output three elements', $prompt);
 ($status, $out, $err) = cudal1('show', $second);
 is($status . $err, '0', 'a code is shown');
 like($out, qr/\Acandidate $second of .*, by manual: 2\.50x .*\n\nresult 2\.5\n\z/s, 'with its verdict');
+unlike($out, qr/counts/, 'without counters where none were read');
+$node->safe_psql('postgres', qq{INSERT INTO cudal1.profiler_run (candidate_id, device_id, tool, counters)
+	SELECT $second, min(device_id), 'perf', '[{"name": "core time", "value": 2.8765e-7, "unit": "s"}, {"name": "cycles", "value": 1200, "unit": ""}, {"name": "L1 hits", "value": 98.5, "unit": "%"}]' FROM cudal1.device});
+like((cudal1('show', $second))[1], qr/^a call, as perf counts: core time 0\.2877 us, cycles 1200, L1 hits 98\.5 %\n\n/m, 'else with them');
 ($status, $out) = cudal1('show', '--code', $second);
 is($out, 'result 2.5', 'alone and as it is, where that is asked for');
 ($status, $out) = cudal1('show', $wrong);
