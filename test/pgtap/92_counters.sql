@@ -1,6 +1,6 @@
 -- Counters beside scores: a run under a profiler after the verdict, which changes no reward, and where the counters are shown.
 BEGIN;
-SELECT plan(30);
+SELECT plan(33);
 
 SELECT cudal1_add_task('c', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [1000], "role": "inout"}]}') \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c"], "details": {"bandwidth": 1e9, "peak": 1e9}}') AS device \gset
@@ -69,6 +69,14 @@ SELECT is(pg_temp.told(r), 'the result has no counters', 'malformed: ' || left(r
 SELECT cudal1_profile(:good) \g /dev/null
 SELECT is(pg_temp.work('{"outcome": "cancelled"}'), format('profile %s stored', :good), 'a worker that leaves gives it up');
 SELECT is((SELECT string_agg(kind || ' ' || state, ',') FROM cudal1.job), 'profile queued', 'and another makes it');
+SELECT job_id AS lost, attempt AS n FROM cudal1.claim(:device, 'w') \gset
+SELECT cudal1.heartbeat(:lost, :n, lease => '-1 s') \g /dev/null
+SELECT is(cudal1.expire_leases(), 1::bigint, 'one that is killed loses its claim');
+UPDATE cudal1.job SET failures = 99;
+SELECT job_id AS lost, attempt AS n FROM cudal1.claim(:device, 'w') \gset
+SELECT cudal1.heartbeat(:lost, :n, lease => '-1 s'), cudal1.expire_leases() \g /dev/null
+SELECT is(pg_temp.problem(:good), 'the worker w was lost while it measured', 'as often as a profile says, and then the reason is told');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and no job is left');
 SELECT cudal1_retire_task('c', 'for a test') \g /dev/null
 SELECT throws_ok(format('SELECT cudal1_profile(%s)', :good), '55000', 'task "c" is retired', 'a retired task');
 
