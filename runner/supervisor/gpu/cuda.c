@@ -398,8 +398,6 @@ gpu_open(Measure *m)
 	if (left == 0)
 		return false;
 	gpu->arena_bytes = left / 4;
-	if (m->spare_core)
-		gpu_start_spinning(m);
 	/* of a pair, two executors are alive at a time */
 	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
 	return true;
@@ -410,8 +408,6 @@ gpu_close(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
 
-	if (gpu)
-		gpu_stop_spinning(gpu);
 	if (gpu)
 		gpu_pools_give_back(m);
 	if (gpu && gpu->open)

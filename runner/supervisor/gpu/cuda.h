@@ -5,9 +5,6 @@
 #ifndef CUDAL1_CUDA_H
 #define CUDAL1_CUDA_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "common/cuda_driver.h"
 #include "supervisor/gpu/cuda_kernels.h"
 #include "supervisor/gpu/cuda_nvml.h"
@@ -40,10 +37,6 @@ typedef struct GpuArena
 	/* memory of each side; drawn, as its place makes a kernel up to 1 % faster */
 	int			has[GPU_MAX_SIDES];
 } GpuArena;
-
-#define SPIN_OFF	0
-#define SPIN_ON		1
-#define SPIN_END	2
 
 /*
  * Inputs of a round's runs in page-locked memory, from which they are brought one by one. Of an
@@ -86,9 +79,6 @@ typedef struct Gpu
 	CuStreamRef stream;			/* for copies that wait for no kernel */
 	char	   *few;			/* page-locked, for elements of outputs */
 	GpuLate		late;
-	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
-	pthread_t	spinner;
-	_Atomic uint32_t awake;
 	CuAddress	comparison;
 	/* files that sandboxes and builds need */
 	char		node[32];
@@ -122,11 +112,6 @@ extern bool gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32
 
 /* waits for all that the supervisor sent; false after conclude() */
 extern bool gpu_synchronize(Measure *m);
-
-/* cuda_awake.c: a thread on the executors' core, which spins while that is asked for */
-extern void gpu_start_spinning(Measure *m);
-extern void gpu_keep_awake(Gpu *gpu, bool awake);
-extern void gpu_stop_spinning(Gpu *gpu);
 
 /* before the device is held: what needs no context */
 extern bool gpu_start_driver(Measure *m);

@@ -128,7 +128,6 @@ gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++)
 		slots[i] = i;
-	gpu_keep_awake(m->gpu, false);
 	return gpu_noise_outputs(m, arena, side, slots, n) && stage(m, arena, side, n);
 }
 
