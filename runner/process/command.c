@@ -120,18 +120,6 @@ await_answer(Executor *executor, double start, double timeout)
 	return receive(executor, start + timeout);
 }
 
-ExecutorResult
-executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-			 double timeout)
-{
-	double		start = clock_now();
-	ExecutorResult result = ask(executor, op, count, flags, seed, timeout);
-
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
-	return result == EXECUTOR_OK ? await_answer(executor, start, timeout) : result;
-}
-
 static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
@@ -159,8 +147,9 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
 
-ExecutorResult
-executor_look(Executor *executor)
+/* Whether all that should be stopped are. Every command looks before its clock starts. */
+static ExecutorResult
+look(Executor *executor)
 {
 	switch (stopped_check())
 	{
@@ -174,6 +163,19 @@ executor_look(Executor *executor)
 			return EXECUTOR_AWAKE;
 	}
 	return EXECUTOR_OK;
+}
+
+ExecutorResult
+executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			   double timeout)
+{
+	ExecutorResult result = look(executor);
+
+	if (result == EXECUTOR_OK)
+		result = ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	return result;
 }
 
 /*
@@ -204,13 +206,10 @@ ExecutorResult
 executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double timeout)
 {
 	WireControl *control = executor->control;
-	ExecutorResult result = executor_look(executor);
+	ExecutorResult result;
 
 	control->ready = control->gate = control->done = 0;
-	if (result == EXECUTOR_OK)
-		result = ask(executor, WIRE_RUN, runs, flags | WIRE_FLAG_GATED, 0, timeout);
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
+	result = executor_begin(executor, WIRE_RUN, runs, flags | WIRE_FLAG_GATED, 0, timeout);
 	if (result == EXECUTOR_OK)
 		await_word(executor, &control->ready, 1, executor->begun + timeout);
 	return result;
@@ -238,17 +237,22 @@ executor_await_gate(const Executor *executor, uint32_t run)
 					  executor->begun + executor->limit);
 }
 
+/* Stops a process whose answer came to `result`; what came of its command. */
+static ExecutorResult
+end_command(Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
+}
+
 ExecutorResult
 executor_end_window(Executor *executor, bool all)
 {
 	ExecutorResult result;
 
 	executor_open_gate(executor, WIRE_GATE_END);
-	result = await_answer(executor, clock_now(),
-						  fmax(executor->begun + executor->limit - clock_now(), ANSWER_SECONDS));
-	if (result == EXECUTOR_ENDED)
-		return result;
-	result = judge(executor, result, executor_freeze(executor));
+	result = end_command(executor, await_answer(executor, clock_now(),
+												fmax(executor->begun + executor->limit
+													 - clock_now(), ANSWER_SECONDS)));
 	/* An answer to the command is no answer to runs that are not done. */
 	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
 }
@@ -266,47 +270,22 @@ executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 }
 
 ExecutorResult
-executor_settle(Executor *executor, ExecutorResult result)
-{
-	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
-}
-
-ExecutorResult
 executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 				 double timeout, double *elapsed)
 {
-	ExecutorResult result;
+	ExecutorResult result = executor_begin(executor, op, count, flags, seed, timeout);
 	ExecutorResult freeze;
-	double		began;
 
 	if (elapsed)
 		*elapsed = 0;
-	result = executor_look(executor);
-	if (result != EXECUTOR_OK)
-		return result;
-	began = clock_now();
-	result = executor_ask(executor, op, count, flags, seed, timeout);
-	if (result == EXECUTOR_ENDED)
+	if (result == EXECUTOR_OK)
+		result = await_answer(executor, executor->begun, timeout);
+	if (result == EXECUTOR_ENDED || result == EXECUTOR_AWAKE)
 		return result;
 	freeze = executor_freeze(executor);
 	if (elapsed)
-		*elapsed = clock_now() - began;
+		*elapsed = clock_now() - executor->begun;
 	return judge(executor, result, freeze);
-}
-
-ExecutorResult
-executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-			   double timeout)
-{
-	ExecutorResult result = executor_look(executor);
-
-	if (result != EXECUTOR_OK)
-		return result;
-	result = ask(executor, op, count, flags, seed, timeout);
-	/* The executor was stopped while others were waited for. */
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
-	return result;
 }
 
 static void
@@ -316,7 +295,7 @@ take_answer(Executor *executor)
 
 	executor->took = clock_now() - executor->begun;
 	result = receive(executor, clock_now() + ANSWER_SECONDS);
-	executor->result = executor_settle(executor, result);
+	executor->result = end_command(executor, result);
 }
 
 /*

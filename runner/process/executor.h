@@ -102,12 +102,6 @@ extern size_t executor_added(const Executor *executor, size_t limit);
 extern bool executor_lower_limit(const Executor *executor, size_t limit, size_t bytes);
 
 /*
- * whether all that should be stopped are; every command but executor_ask's looks before its clock
- * starts
- */
-extern ExecutorResult executor_look(Executor *executor);
-
-/*
  * A reading of the clock. `cpu` and `delay` are the executor's, `own_delay` is the supervisor's:
  * seconds that the process was ready to run while others had its core. They are 0 where they were
  * not read, and on several cores.
@@ -145,10 +139,6 @@ extern ExecutorResult executor_begin(Executor *executor, uint32_t op, uint32_t c
 									 uint32_t flags, uint64_t seed, double timeout);
 extern void executor_await(Executor *const *executors, int n);
 
-/* the two halves of a command, where something is to be done between the answer and the freeze */
-extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags,
-								   uint64_t seed, double timeout);
-
 /*
  * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
  * waits until it spins at its first gate. executor_open_gate() opens the gate of the first `gate`
@@ -176,8 +166,6 @@ extern void executor_read_usage(const Executor *executor, Reading *reading, bool
  */
 #define WALK_BYTES	((uint64_t) 64 << 20)
 extern void executor_list_walk(Executor *executor);
-
-extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor,
