@@ -50,9 +50,8 @@ typedef struct Backend
 	/* Brings the input of a first run, where processes load side by side; else NULL. */
 	bool		(*first_input) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 
-	/* for a single run, without a clock: inputs to where they are found, noise to its outputs */
-	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots,
-						  uint32_t n);
+	/* for a single run, without a clock: its input to where it is found, noise to its outputs */
+	bool		(*stage) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 	bool		(*run) (Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
 						double *elapsed);
 	/* noise to where a run's input and output are, before another candidate can look there */

@@ -248,10 +248,10 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot)
 {
 	double		started = clock_now();
-	bool		good = m->backend->stage(m, arena, side, slots, n);
+	bool		good = m->backend->stage(m, arena, side, slot);
 
 	measure_spent(m, SPENT_STAGE, started);
 	return good;

@@ -91,21 +91,8 @@ measure_end(Measure *m, Executor *executor)
 }
 
 bool
-measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
-{
-	return true;
-}
-
-bool
-measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
-			   double timeout, double *elapsed)
-{
-	return true;
-}
-
-bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-			 uint32_t slot, void *out)
+checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+				uint64_t seed, char *out, double timeout, double *elapsed)
 {
 	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial, calls++, slot);
 	return true;

@@ -51,8 +51,7 @@ c_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Ar
 
 /* An input to its slot, or where it is an output as well to that of the outputs. */
 static void
-bring(Measure *m, const Arena *arena, uint32_t slot,
-	  void (*copy) (Measure *m, char *to, const char *from, size_t bytes))
+bring(Measure *m, const Arena *arena, uint32_t slot)
 {
 	const Signature *s = &m->job->signature;
 	const char *from = arena->master + slot * arena->input_slot_bytes;
@@ -66,10 +65,11 @@ bring(Measure *m, const Arena *arena, uint32_t slot,
 		ArgumentRole role = s->argument[i].role;
 
 		if (role == ROLE_IN)
-			copy(m, in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
+			host_bring(in_slot + m->input[in].offset, from + m->input[in].offset,
+					   m->input[in].bytes);
 		else if (role == ROLE_INOUT)
-			copy(m, out_slot + m->output[out].offset, from + m->input[in].offset,
-				 m->input[in].bytes);
+			host_bring(out_slot + m->output[out].offset, from + m->input[in].offset,
+					   m->input[in].bytes);
 		in += role == ROLE_IN || role == ROLE_INOUT;
 		out += role == ROLE_OUT || role == ROLE_INOUT;
 	}
@@ -84,16 +84,12 @@ blank(Measure *m, const Arena *arena, uint32_t slot)
 }
 
 static bool
-c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	for (uint32_t r = 0; r < n; r++)
-	{
-		blank(m, arena, slots[r]);
-		if (m->trial & TRIAL_ZEROED)
-			memset(arena->outputs + slots[r] * arena->output_slot_bytes, 0,
-				   arena->output_slot_bytes);
-		bring(m, arena, slots[r], host_bring);
-	}
+	blank(m, arena, slot);
+	if (m->trial & TRIAL_ZEROED)
+		memset(arena->outputs + slot * arena->output_slot_bytes, 0, arena->output_slot_bytes);
+	bring(m, arena, slot);
 	return true;
 }
 
@@ -119,7 +115,7 @@ c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	double		started = clock_now();
 
-	bring(m, arena, slot, host_bring);
+	bring(m, arena, slot);
 	host_note_bringing(m, started);
 	return true;
 }

@@ -114,7 +114,7 @@ copy_past_caches(char *to, const char *from, size_t bytes)
 }
 
 void
-host_bring(Measure *m, char *to, const char *from, size_t bytes)
+host_bring(char *to, const char *from, size_t bytes)
 {
 	if (bytes > PAST_CACHES)
 		copy_past_caches(to, from, bytes);

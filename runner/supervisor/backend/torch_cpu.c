@@ -25,11 +25,10 @@ torch_cpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 }
 
 static bool
-torch_cpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+torch_cpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	for (uint32_t i = 0; i < n; i++)
-		host_bring(m, arena->inputs + slots[i] * arena->input_slot_bytes,
-				   arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
+	host_bring(arena->inputs + slot * arena->input_slot_bytes,
+			   arena->master + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 	return true;
 }
 
@@ -52,7 +51,7 @@ torch_cpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	double		started = clock_now();
 
-	torch_cpu_stage(m, arena, side, &slot, 1);
+	torch_cpu_stage(m, arena, side, slot);
 	host_note_bringing(m, started);
 	return true;
 }

@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/diagnose.h"
+#include "supervisor/checks/first.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
@@ -34,7 +35,7 @@
 #define CLOSE			0.5
 #define JUST			2.0
 
-/* the runs of one trial: all inputs in one block, then in the opposite order, a block each */
+/* the runs of one trial: all inputs, then all in the opposite order */
 typedef struct Trial
 {
 	bool		bad[2][MAX_RUNS];	/* by input */
@@ -64,22 +65,12 @@ left(const Diagnosis *d)
 	return d->m->trial_ends - clock_now();
 }
 
-/* a block of n runs from the first-th input on, their outputs to their places in `out` */
+/* a run of the i-th input, its outputs to their place in `out` */
 static bool
-run_block(Diagnosis *d, Executor *executor, Side side, uint32_t first, uint32_t n, char *out)
+run(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
 {
-	Measure    *m = d->m;
-	double		elapsed;
-
-	measure_phase(m, "checking", false);
-	for (uint32_t i = 0; i < n; i++)
-		if (!measure_stage(m, &d->arena, side, &d->slot[first + i], 1)
-			|| !measure_single(m, executor, side, d->slot[first + i], d->seed[first + i], left(d),
-							   &elapsed)
-			|| !measure_read(m, executor, side, &d->arena, 0, d->slot[first + i],
-						  out + (first + i) * m->output_bytes))
-			return false;
-	return true;
+	return checks_run_slot(d->m, executor, side, &d->arena, d->slot[i], d->seed[i],
+						   out + i * d->m->output_bytes, left(d), NULL);
 }
 
 /* compares runs of a pass; which differ goes to `differ`, numbers to `t`; false after conclude() */
@@ -131,9 +122,10 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 	m->result->outcome = OUTCOME_NONE;
 	m->trial = change;
 	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
-	good = good && run_block(d, &executor, SIDE_CANDIDATE, 0, d->n, d->found[0]);
+	for (uint32_t i = 0; good && i < d->n; i++)
+		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[0]);
 	for (uint32_t i = d->n; good && i-- > 0;)
-		good = run_block(d, &executor, SIDE_CANDIDATE, i, 1, d->found[1]);
+		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[1]);
 	m->trial = 0;
 	measure_end(m, &executor);
 	for (int pass = 0; good && pass < 2; pass++)
@@ -171,7 +163,7 @@ prepare(Diagnosis *d)
 	executor_init(&reference);
 	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
 	for (uint32_t i = 0; good && i < d->n; i++)
-		good = run_block(d, &reference, SIDE_REFERENCE, i, 1, d->expected);
+		good = run(d, &reference, SIDE_REFERENCE, i, d->expected);
 	measure_end(m, &reference);
 	return good;
 }

@@ -37,7 +37,7 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 {
 	double		seconds;
 
-	if (!measure_stage(m, arena, side, &slot, 1)
+	if (!measure_stage(m, arena, side, slot)
 		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
 		return false;
 	if (elapsed)

@@ -487,17 +487,12 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 }
 
 bool
-gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	CudaPieces	pieces;
 
-	if (!gpu_noise_outputs(m, arena, side, slots, n))
-		return false;
 	gpu_pieces(m, arena, side, &pieces);
-	for (uint32_t i = 0; i < n; i++)
-		if (!gpu_copy_pieces(m, &pieces, slots[i]))
-			return false;
-	return true;
+	return gpu_noise_outputs(m, arena, side, &slot, 1) && gpu_copy_pieces(m, &pieces, slot);
 }
 
 void

@@ -173,8 +173,8 @@ extern bool gpu_is_short(Measure *m, int contexts);
 
 extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 
-/* for a single run: noise to the outputs of these slots, inputs to where they are found */
-extern bool gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
+/* for a single run: noise to its outputs, its input to where it is found */
+extern bool gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot);
 
 /* to where the next candidate's process could read what the last one left in a slot */
 extern void gpu_unstage(Measure *m, const Arena *arena, uint32_t slot);
