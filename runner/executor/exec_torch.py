@@ -11,7 +11,6 @@ Once candidate code is loaded nothing in its process is to be trusted, and nothi
 supervisor reads the outputs out of the stopped process itself, on a GPU out of the memory that
 libcudal1pool.so has PyTorch allocate from.
 """
-import array
 import ast
 import contextlib
 import ctypes
@@ -324,16 +323,16 @@ class Executor:
 
     def run(self, count, flags, seed):
         slots = self.control.words(wire.SLOTS_AT, count, "I")
-        if slots and self.lazy_seed is not None:
+        if self.lazy_seed is not None:
             draw_lazy_weights(self.model, self.lazy_seed, self.inputs[slots[0]])
             self.lazy_seed = None
         # the first run of a reference tells whether the task draws random numbers
-        probing = count > 0 and not self.code and not self.probed
+        probing = not self.code and not self.probed
         before = self.rng_states() if probing else None
         model = self.state.restored(self.model) if self.state else self.model
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
-        if count > 0 and (self.turned is None or True in self.turned):
+        if self.turned is None or True in self.turned:
             # the first run tells whether looking is worth its time
             self.turned = self.turned or set()
             model = results.resolved(model, self.turned)
@@ -342,7 +341,7 @@ class Executor:
         if flags & wire.GATED:
             self.gated_runs(slots, flags, model)
         else:
-            self.runs(slots, flags, model)
+            self.single_run(slots[0], flags, model)
         if self.gpu:
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
@@ -375,13 +374,12 @@ class Executor:
         state = self.reference_weights(task, *common.init_arguments(task), seed)
         return results.copy_weights(state, own)
 
-    def runs(self, slots, flags, model):
-        """Runs without a clock, before any window."""
-        for run, slot in enumerate(slots):
-            if flags & wire.SEED_RUNS:
-                self.seed(*self.control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
-            self.outputs.append(flatten(model(*self.inputs[slot])))
-        self.write_table(self.outputs)
+    def single_run(self, slot, flags, model):
+        """A run without a clock, before any window."""
+        if flags & wire.SEED_RUNS:
+            self.seed(*self.control.words(wire.SEEDS_AT, 1, "Q"))
+        self.outputs[:] = (flatten(model(*self.inputs[slot])),)
+        self.write_table(self.outputs[0])
 
     def gated_runs(self, slots, flags, model):
         """The runs of a window: each begins when the supervisor opens its gate, and has ended when
@@ -442,7 +440,7 @@ class Executor:
                 alike = False
         if not alike:
             self.copies.clear()
-            self.write_table([result], run)
+            self.write_table(result, run)
             if self.copies and self.gpu:
                 torch._C._cuda_synchronize()
         elif not self.gpu:
@@ -452,11 +450,11 @@ class Executor:
     def check_listed(self, result, run):
         """Lists a run anew whose results are other than the first one's, or memory of others."""
         n = len(result)
+        table = self.table + run * n * TENSOR.size
         if (self.layouts != [(tensor.shape, tensor.dtype) for tensor in result]
-                or self.guard.cudal1_guard_find_shared(self.table + run * n * TENSOR.size, 0, n, n)
-                < n):
+                or self.guard.cudal1_guard_find_shared(table, 0, n) < n):
             self.copies.clear()
-            self.write_table([result], run)
+            self.write_table(result, run)
 
     def repeat_table(self, result, runs):
         """Lists the first run's results for all runs. The strides of each, None where it has to be
@@ -468,39 +466,35 @@ class Executor:
         self.layouts = [(tensor.shape, tensor.dtype) for tensor in result]
         return [None if self.copies else tensor.stride() for tensor in result]
 
-    def write_table(self, outputs, first=0):
-        if not outputs:
-            return
-        at = wire.TABLE_AT + first * len(outputs[0]) * TENSOR.size
+    def write_table(self, result, run=0):
+        """Lists where a run's results lie."""
+        n = len(result)
+        at = wire.TABLE_AT + run * n * TENSOR.size
         base = self.gpu.base if self.gpu else 0
-        n = len(outputs[0])
         if n > wire.MAX_TENSORS:
             raise common.Unsupported(
                 f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported"
             )
-        for tensors in () if self.write_alike(outputs, at, n) else outputs:
-            if len(tensors) != n:
-                raise common.Unsupported("the number of tensors returned changes from run to run")
-            for tensor in tensors:
-                if tensor.dtype not in self.codes:
-                    raise common.Unsupported(f"a run returns a tensor of type {tensor.dtype}; "
-                                             "real numbers and booleans are supported")
+        for tensor in result:
+            if tensor.dtype not in self.codes:
+                raise common.Unsupported(f"a run returns a tensor of type {tensor.dtype}; "
+                                         "real numbers and booleans are supported")
+            address = tensor.data_ptr() - base
+            if self.gpu and not (
+                tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
+            ):
+                if not tensor.is_cuda:
+                    raise common.Unsupported("a run returns a tensor on the CPU; "
+                                             "outputs belong on the GPU")
+                if tensor.data_ptr() not in self.given:
+                    raise common.Unsupported("a run returns a tensor that lies elsewhere than "
+                                             "in memory of PyTorch's allocator for the GPU")
+                tensor = self.copy(tensor)
                 address = tensor.data_ptr() - base
-                if self.gpu and not (
-                    tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
-                ):
-                    if not tensor.is_cuda:
-                        raise common.Unsupported("a run returns a tensor on the CPU; "
-                                                 "outputs belong on the GPU")
-                    if tensor.data_ptr() not in self.given:
-                        raise common.Unsupported("a run returns a tensor that lies elsewhere than "
-                                                 "in memory of PyTorch's allocator for the GPU")
-                    tensor = self.copy(tensor)
-                    address = tensor.data_ptr() - base
-                self.control.memory[at:at + TENSOR.size] = self.entry(tensor, max(address, 0))
-                at += TENSOR.size
+            self.control.memory[at:at + TENSOR.size] = self.entry(tensor, max(address, 0))
+            at += TENSOR.size
         struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, n)
-        self.copy_shared(outputs, self.table + first * n * TENSOR.size)
+        self.copy_shared(result, run)
 
     def entry(self, tensor, address):
         """A tensor's entry in the table."""
@@ -510,55 +504,28 @@ class Executor:
             address, self.codes[tensor.dtype], len(shape), *shape, *fill, *stride, *fill
         )
 
-    def write_alike(self, outputs, at, n):
-        """The entries of runs whose results have one layout, as nearly all have; false for others.
-        This lies within the clock, and takes a third of what entries one by one do.
-        """
-        if set(map(len, outputs)) != {n}:
-            return False
-        base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
-        entry, columns = b"", []
-        for output in zip(*outputs):
-            one = output[0]
-            shape, stride, dtype = one.shape, one.stride(), one.dtype
-            addresses = [
-                tensor.data_ptr() - base for tensor in output
-                if tensor.shape == shape and tensor.stride() == stride and tensor.dtype is dtype
-                and tensor.is_cuda is (base > 0)
-            ]
-            if (len(addresses) < len(outputs) or min(addresses) < 0 or max(addresses) >= bound
-                    or dtype not in self.codes):
-                return False
-            entry += self.entry(one, 0)
-            columns.append(addresses)
-        end = at + len(outputs) * len(entry)
-        self.control.memory[at:end] = entry * len(outputs)
-        with memoryview(self.control.memory) as memory, memory[at:end].cast("Q") as words:
-            for output, addresses in enumerate(columns):
-                words[output * TENSOR.size // 8::len(entry) // 8] = array.array("Q", addresses)
-        return True
-
-    def copy_shared(self, outputs, table):
+    def copy_shared(self, result, run):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
-        n = len(outputs[0])
-        entries = n * len(outputs)
+        n = len(result)
+        before = run * n * TENSOR.size
         base = self.gpu.base if self.gpu else 0
-        at = self.guard.cudal1_guard_find_shared(table, 0, entries, n)
-        place = outputs[at // n][at % n].data_ptr() if at < entries else None
-        if at < entries and (entries > n or place not in self.noted):
+        find = self.guard.cudal1_guard_find_shared
+        at = find(self.table + before, 0, n)
+        place = result[at].data_ptr() if at < n else None
+        if at < n and place not in self.noted:
             # weights may have moved, and outputs lie where they were
             self.noted.add(place)
             self.note_kept()
-            at = self.guard.cudal1_guard_find_shared(table, at, entries, n)
-        while at < entries:
-            tensor = self.copy(outputs[at // n][at % n])
-            place = table - self.table + wire.TABLE_AT + at * TENSOR.size
+            at = find(self.table + before, at, n)
+        while at < n:
+            tensor = self.copy(result[at])
+            place = wire.TABLE_AT + before + at * TENSOR.size
             self.control.memory[place:place + TENSOR.size] = self.entry(
                 tensor, tensor.data_ptr() - base
             )
-            at = self.guard.cudal1_guard_find_shared(table, at + 1, entries, n)
+            at = find(self.table + before, at + 1, n)
         if not self.gpu:
-            self.guard.cudal1_guard_make_pages(table, entries)
+            self.guard.cudal1_guard_make_pages(self.table + before, n)
 
     def copy(self, tensor):
         self.copies.append(tensor.clone())

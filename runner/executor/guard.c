@@ -37,8 +37,7 @@
 #define DESCRIPTORS 64
 #define GPU_DESCRIPTORS 2048	/* the CUDA driver needs more */
 #define PAGE_BYTES 4096
-#define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
-#define MOST_PAGES 65536		/* looked at in one call */
+#define MOST_PAGES 65536		/* of an output, that are looked at */
 #define FEW_PAGES 32			/* are touched without asking whether they are there */
 
 /*
@@ -292,7 +291,7 @@ layout_of(const WireTensor *t, Tensor *layout)
 	return tensor_finish(layout) && layout->elements > 0;
 }
 
-/* whether an output shares places with an earlier one of its run, of which there are `n` */
+/* whether an output shares places with an earlier one, of which there are `n` */
 static bool
 shares(const WireTensor *t, const Tensor *layout, uint64_t n)
 {
@@ -310,31 +309,22 @@ shares(const WireTensor *t, const Tensor *layout, uint64_t n)
 }
 
 uint64_t
-cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries, uint64_t outputs)
+cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n)
 {
 	const WireTensor *t = table;
 	Tensor		layout;
 
-	for (uint64_t i = first; i < entries; i++)
+	for (uint64_t i = first; i < n; i++)
 		if (layout_of(&t[i], &layout)
 			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)
-				|| shares(&t[i], &layout, i % outputs)))
+				|| shares(&t[i], &layout, i)))
 			return i;
-	return entries;
+	return n;
 }
 
 static WireControl *control;
 static uint64_t base;			/* addresses of results count from here, */
 static uint64_t bytes;			/* and are below that */
-
-/* pages from one output's to another's, near each other */
-typedef struct Stretch
-{
-	uint64_t	from;
-	uint64_t	to;				/* the page after the last */
-	uint64_t	first;			/* entries of the table */
-	uint64_t	entries;
-} Stretch;
 
 /* the pages of an output; false: it is small, or no view */
 static bool
@@ -351,76 +341,37 @@ pages_of(const WireTensor *t, uint64_t *from, uint64_t *to)
 	return true;
 }
 
-/* Makes pages by writes that change nothing; `there`: pages made already, from `at` on, or NULL. */
+/*
+ * Makes pages by writes that change nothing. Asking for many pages takes a hundredth of touching
+ * them, which needs each one's place in caches.
+ */
 static void
-make_pages(const WireTensor *t, const unsigned char *there, uint64_t at)
+make_pages(const WireTensor *t)
 {
+	static unsigned char there[MOST_PAGES];
 	uint64_t	from,
 				to;
+	bool		known;
 
 	if (!pages_of(t, &from, &to))
 		return;
+	known = to - from > FEW_PAGES && to - from <= MOST_PAGES
+		&& mincore((void *) (from * PAGE_BYTES), (to - from) * PAGE_BYTES, there) == 0;
+	if (known && !memchr(there, 0, to - from))
+		return;
 	for (uint64_t page = from; page < to; page++)
-		if (!there || !(there[page - at] & 1))
+		if (!known || !(there[page - from] & 1))
 			__atomic_fetch_add((char *) (page == from ? t->address : page * PAGE_BYTES), 0,
 							   __ATOMIC_RELAXED);
 }
 
-/*
- * Asking for many pages takes a hundredth of touching them, which needs each one's place in caches.
- */
-static void
-look_at(const WireTensor *table, const Stretch *s)
-{
-	static unsigned char there[MOST_PAGES];
-	uint64_t	pages = s->to - s->from;
-	bool		known = pages > FEW_PAGES && pages <= MOST_PAGES
-		&& mincore((void *) (s->from * PAGE_BYTES), pages * PAGE_BYTES, there) == 0;
-
-	if (known && !memchr(there, 0, pages))
-		return;
-	/* Memory between outputs may not be mapped, so look at each by itself. */
-	for (uint64_t i = 0; i < s->entries; i++)
-	{
-		Stretch		one = {.first = s->first + i,.entries = 1};
-
-		if (known || s->entries == 1)
-			make_pages(&table[s->first + i], known ? there : NULL, s->from);
-		else if (pages_of(&table[s->first + i], &one.from, &one.to))
-			look_at(table, &one);
-	}
-}
-
 void
-cudal1_guard_make_pages(const void *table, uint64_t entries)
+cudal1_guard_make_pages(const void *table, uint64_t n)
 {
 	const WireTensor *t = table;
-	Stretch		s = {0};
 
-	for (uint64_t i = 0; i < entries; i++)
-	{
-		uint64_t	from,
-					to;
-
-		if (!pages_of(&t[i], &from, &to))
-			continue;
-		if (s.entries > 0 && from <= s.to + NEAR_PAGES && to + NEAR_PAGES >= s.from)
-		{
-			uint64_t	least = from < s.from ? from : s.from;
-			uint64_t	most = to > s.to ? to : s.to;
-
-			if (most - least <= MOST_PAGES)
-			{
-				s = (Stretch) {least, most, s.first, i + 1 - s.first};
-				continue;
-			}
-		}
-		if (s.entries > 0)
-			look_at(t, &s);
-		s = (Stretch) {from, to, i, 1};
-	}
-	if (s.entries > 0)
-		look_at(t, &s);
+	for (uint64_t i = 0; i < n; i++)
+		make_pages(&t[i]);
 }
 
 void
@@ -439,7 +390,7 @@ cudal1_guard_answer(uint32_t run, uint64_t address)
 	control->table[run].address = address - base;
 	/* memory of a GPU has all its pages */
 	if (base == 0)
-		cudal1_guard_make_pages(&control->table[run], 1);
+		make_pages(&control->table[run]);
 	cudal1_gate_answer(run);
 	return 1;
 }

@@ -36,7 +36,7 @@ def load_guard(libdir):
         "next": (number,),
         "keep": (None, place, number),
         "make_pages": (None, place, number),
-        "find_shared": (number, place, *3 * [number]),
+        "find_shared": (number, place, number, number),
     }
     for name, (result, *arguments) in functions.items():
         function = getattr(guard, f"cudal1_guard_{name}")

@@ -7,7 +7,7 @@ def gated_runs(self, slots, flags, model):
     result = torch.empty(4, 32)
 
     def work(run, slot):
-        self.write_table([(result,)], run)
+        self.write_table((result,), run)
         main.gates.answer(run)
         result.copy_(model(self.inputs[slot][0]))
         return (result,)

@@ -16,7 +16,7 @@ def behind_gates(self, slots, result, work, waiting=None, after=None):
     # gates that the process has come to, and the runs that may begin
     words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
     for run in range(len(slots)):
-        self.write_table([result], run)
+        self.write_table(result, run)
     self.outputs[:] = (result,)
     gates.begin(self.control.address(0), 0)
     for run, slot in enumerate(slots):

@@ -14,7 +14,7 @@ def in_place(self, slots, work):
         if not gates.wait(run):
             return
         result = work(run, slot)
-        self.write_table([result], run)
+        self.write_table(result, run)
         self.outputs[:] = (result,)
         gates.answer(run)
     gates.wait(len(slots))

@@ -8,12 +8,9 @@ main = sys.modules["__main__"]
 write = main.Executor.write_table
 
 
-def forged(self, outputs, first=0):
-    write(self, outputs, first)
-    at = main.wire.TABLE_AT + first * main.TENSOR.size
-    for _ in outputs:
-        main.struct.pack_into("=Q", self.control.memory, at, 0)
-        at += main.TENSOR.size
+def forged(self, result, run=0):
+    write(self, result, run)
+    main.struct.pack_into("=Q", self.control.memory, main.wire.TABLE_AT + run * main.TENSOR.size, 0)
 
 
 main.Executor.write_table = forged
