@@ -51,9 +51,14 @@ sub without
 }
 my $scripted = scalar_of($node, "SHOW cudal1.measure_path");
 my ($devices) = `'$real/cudal1-measure' --devices 2>&1`;
-my @programs = ([ without('gcc'), '%no gcc: %install the package gcc%' ], [ without('bwrap'), '%languages: none%bubblewrap is missing; install%' ],
-	[ "cudal1.python = '/bin/true'", '%/bin/true has no PyTorch: %set cudal1.python%' ], [ "cudal1.scratch_dir = '/opt/nope'", '%languages: none%scratch folder /opt/nope: No such file%' ]);
-push @programs, [ without('c++'), '%no c++: PyTorch code that compiles itself fails; install%' ], [ without('ninja'), '%no ninja: PyTorch code%' ] if $devices =~ /"torch"/ && -e '/usr/bin/ninja';
+my @programs = ([ "cudal1.python = '/bin/true'", '%/bin/true has no PyTorch: %set cudal1.python%' ],
+	[ "cudal1.scratch_dir = '/opt/nope'", '%languages: none%scratch folder /opt/nope: No such file%' ]);
+# those that bubblewrap can hide
+if ($devices =~ /"sandbox": ?"bubblewrap/)
+{
+	push @programs, [ without('gcc'), '%no gcc: %install the package gcc%' ], [ without('bwrap'), '%languages: none%bubblewrap is missing; install%' ];
+	push @programs, [ without('c++'), '%no c++: PyTorch code that compiles itself fails; install%' ], [ without('ninja'), '%no ninja: PyTorch code%' ] if $devices =~ /"torch"/ && -e '/usr/bin/ninja';
+}
 for my $case (@programs)
 {
 	my $setting = $case->[0] =~ s/ .*//r;
