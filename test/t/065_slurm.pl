@@ -68,7 +68,8 @@ END
 
 my $submitted = 0;
 
-# whose verdict is known: honest, wrong, or no C; a key makes it safe to repeat the statement
+# Codes whose verdict is known: honest, wrong, or no C. A number makes each compile to machine code of its own, because the
+# score of the same machine code is taken over; a key makes it safe to repeat the statement.
 sub submit
 {
 	my ($n) = @_;
@@ -80,7 +81,7 @@ sub submit
 			[ 'honest', 'for (int i = 4095; i >= 0; i--) y[i] = x[i] * 2;' ],
 			[ 'wrong',  'for (int i = 0; i < 4095; i++) y[i] = 2 * x[i]; y[4095] = 3 * x[4095];' ],
 			[ 'broken', 'for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]' ] ]->[ $submitted % 4 ] };
-		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { $body }',"
+		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { volatile int number = $submitted; (void) number; $body }',"
 			  . " proposal_key => 'key $submitted')");
 	}
 	return;
