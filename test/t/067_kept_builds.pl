@@ -43,37 +43,47 @@ my %profile = (bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], p
 my $task = $reference;
 my $plain_model = $reference =~ s/class Model/class ModelNew/r;
 
-sub measure
+# the results of a group of candidates, in their order
+my @ended;
+sub measure_group
 {
-	my ($scratch, $candidate, @options) = @_;
-	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 },
-		candidate => { code => $candidate }, profile => \%profile });
+	my ($scratch, $codes, @options) = @_;
+	my $number = 0;
 	open my $to, '>', "$scratch.job" or die $!;
-	print $to $job;
+	print $to encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 }, profile => \%profile,
+		candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @$codes] });
 	close $to;
-	my @lines = `'$measure' --scratch '$scratch' @options <'$scratch.job'`;
-	return decode_json($lines[-1]);
+	my @results = grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$scratch' @options <'$scratch.job'`;
+	my %result = map { $_->{job_id} => $_ } @results;
+	@ended = map { $_->{job_id} } @results;
+	return map { $result{$_} } 1 .. @$codes;
 }
 
+sub measure { my ($scratch, $code, @options) = @_; return (measure_group($scratch, [$code], @options))[0] }
+
+# what was kept of the whole group
 sub found { join ' ', @{ $_[0]{environment}{kept_builds} // [] } }
+
+sub is_measured
+{
+	my ($result, $name) = @_;
+	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, $name) or diag $result->{detail};
+	unlike($result->{detail} // '', qr/reference fails/, "$name, and so is its reference");
+	return;
+}
 
 my $root = tempdir(CLEANUP => 1);
 my $scratch = "$root/scratch";
 mkdir $scratch;
 my $first = measure($scratch, $code);
 plan skip_all => "no C++ compiler for extensions: $first->{detail}" if $first->{outcome} eq 'compile_error' || ($first->{detail} // '') =~ /ninja/i;
-like($first->{outcome}, qr/^(successful|unverified|unstable)$/, 'code with an extension in C++ is measured') or diag $first->{detail};
+is_measured($first, 'code with an extension in C++ is measured');
 is(found($first), '', 'built for the first time');
 
 my $kept = "$scratch/cudal1-builds-$>";
 my @entries = glob "$kept/*";
 is(@entries, 1, 'and kept');
 is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } $kept, @entries), '700 700', 'where nobody else reads or writes');
-is(join(' ', grep { !m{/cudal1-builds-} } glob "$scratch/*"), '', 'nothing else is left');
-
-my $second = measure($scratch, $code);
-like($second->{outcome}, qr/^(successful|unverified|unstable)$/, 'the same code again') or diag $second->{detail};
-is(found($second), 'candidate', 'is not built again');
 
 # code finds in each process what its build has written, wherever that was, and may write again
 my $anywhere = <<'END' . $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/run(x)/r;
@@ -106,11 +116,9 @@ def run(x):
     assert open("calls.txt").read().split()[-1] == str(calls) and os.path.exists("calls.txt")
     return y
 END
-my $found_there = measure($scratch, $anywhere);
-like($found_there->{outcome}, qr/^(successful|unverified|unstable)$/, 'code may build in folders of its own, and write files') or diag $found_there->{detail};
 
 # a compiler called by the code itself, each time
-my $called = measure($scratch, <<'END');
+my $called = <<'END';
 import ctypes, os, subprocess
 import torch
 with open("/tmp/relu.c", "w") as file:
@@ -125,10 +133,9 @@ class ModelNew(torch.nn.Module):
         built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
         return y
 END
-like($called->{outcome}, qr/^(successful|unverified|unstable)$/, 'code may call a compiler itself') or diag $called->{detail};
 
 # as libraries do that keep what they compile in the user's folder
-my $writes = measure($scratch, <<'END' . $plain_model);
+my $writes = <<'END' . $plain_model;
 import os, tempfile
 kept = os.path.expanduser("~/.library/cache")
 os.makedirs(kept, exist_ok=True)
@@ -140,8 +147,6 @@ with open("/tmp/note", "w") as file:
     file.write("more")
 assert os.path.getsize("/tmp/note") == 4
 END
-like($writes->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that names no compiler may write files') or diag $writes->{detail};
-is(found($writes), '', 'and has no build');
 
 # code that builds nothing, and tries to write where it is built
 my $vandal = <<'END';
@@ -157,44 +162,8 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x)
 END
-my $other = measure($scratch, $vandal);
-is(found($other), '', 'other code has no part in it');
-my $again = measure($scratch, $vandal);
-is(found($again), 'candidate', 'but has its own');
-my $third = measure($scratch, $code);
-is(found($third), 'candidate', 'the first is there as before');
-like($third->{outcome}, qr/^(successful|unverified|unstable)$/, 'and works') or diag $third->{detail};
 
-# a reference that compiles itself has what it made itself, whoever is measured against it
-$task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
-my $built = measure($scratch, $plain_model);
-like($built->{outcome}, qr/^(successful|unverified|unstable)$/, 'a reference with an extension, and code without one') or diag $built->{detail};
-unlike($built->{detail} // '', qr/reference fails/, 'which is there for both');
-my $swapping = <<'END' . $plain_model;
-import os, torch.utils.cpp_extension
-own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
-try:
-    with open(own + "cpp", "w") as file:
-        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
-    os.remove(own + "so")
-    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
-except OSError:
-    pass
-END
-for my $when ('reference', 'reference candidate')
-{
-	my $result = measure($scratch, $swapping);
-	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, "what code leaves in its place, the reference doesn't find") or diag $result->{detail};
-	unlike($result->{detail} // '', qr/reference fails/, 'nor does it miss its own');
-	is(found($result), $when, $when eq 'reference' ? 'only the candidate is built' : 'then nothing');
-}
-$task =~ s/extern "C" void run/extern "C" void run run/;
-my $refused = measure($scratch, $plain_model);
-is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no reference');
-like($refused->{detail}, qr/^the reference does not compile: .*error/s, 'and the compiler says why');
-$task = $reference;
-
-# members of a heat that compile themselves, each with what it compiled; one looks for that of the others
+# looks for what the others of its group have compiled
 my $searching = <<'END';
 import glob, os, re
 import torch
@@ -217,45 +186,50 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) + len(found)
 END
-my @ended;
-sub heat
-{
-	my ($folder, @candidates) = @_;
-	my $number = 0;
-	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 }, profile => \%profile,
-		candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @candidates] });
-	open my $to, '>', "$folder.job" or die $!;
-	print $to $job;
-	close $to;
-	my @results = grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder.job'`;
-	my %result = map { $_->{job_id} => $_ } @results;
-	@ended = map { $_->{job_id} } @results;
-	return map { $result{$_} } 1 .. @candidates;
-}
-mkdir "$root/heat";
+
 my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
-sub lasting { $_[0] =~ s/^    def forward.*\n\K/        until = time.perf_counter() + 5e-4\n        while time.perf_counter() < until: pass\n/mr =~ s/^/import time\n/r }
-$task = lasting($reference);
-my @together = heat("$root/heat", map { lasting($_) } $code, $plain_model, "$code# again\n", $searching, $broken, $code);
-$task = $reference;
-is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
-	'measured measured measured measured compile_error measured', 'members of a heat that compile themselves come to their verdicts, and none finds what another compiled')
-	or diag explain [map { $_->{detail} } @together];
-is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
+my @group = measure_group($scratch, [ $code, $anywhere, $called, $writes, $vandal, $searching, $broken, "$code# again\n" ]);
+is_measured($group[0], 'the same code is measured again');
+is(found($group[0]), 'candidate', 'it is not built again, and no other code has a part in its build');
+is_measured($group[1], 'code that builds in folders of its own, and writes files, is measured');
+is_measured($group[2], 'code that calls a compiler itself is measured');
+is_measured($group[3], 'code that names no compiler, and writes files, is measured');
+is_measured($group[4], 'code that writes where others are built is measured');
+is_measured($group[5], 'code that looks for what others compiled is measured, and finds nothing');
+is($group[6]{outcome}, 'compile_error', 'code that a compiler refuses fails alone');
+is_measured($group[7], 'the same code with another text is measured');
+is(join(' ', glob "$scratch/*"), $kept, 'nothing is left of them but what is kept');
+@group = measure_group($scratch, [ $vandal, $code ]);
+is(found($group[0]), 'candidate candidate', 'code that tried to write there has a build of its own, and the first is there as before');
+is_measured($group[1], 'which still works:');
 
-# the results of code that returns the same tensor each time are copied on both sides; a reference that slows down takes another time whenever it is asked
-my $slowing = "import time\ncalls = [0]\n"
-  . $reference =~ s/^    def forward.*\n\K/        calls[0] += 1\n        until = time.perf_counter() + 1e-4 + 1e-6 * calls[0]\n        while time.perf_counter() < until: pass\n/mr;
-my $same = $slowing =~ s/class Model/class ModelNew/r
-  =~ s/^    def forward/    def __init__(self):\n        super().__init__()\n        self.result = torch.empty(64, 64)\n$&/mr
-  =~ s/return torch.relu\(x\)/return torch.clamp(x, min=0, out=self.result)/r;
-$task = $slowing;
-@together = heat("$root/heat", map { "$same# $_\n" } 1 .. 4);
+# a reference that compiles itself has what it made itself, whoever is measured against it
+$task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
+my $swapping = <<'END' . $plain_model;
+import os, torch.utils.cpp_extension
+own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
+try:
+    with open(own + "cpp", "w") as file:
+        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
+    os.remove(own + "so")
+    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
+except OSError:
+    pass
+END
+for my $when ('', 'reference candidate')
+{
+	@group = measure_group($scratch, [ "$plain_model# $when\n", $swapping ]);
+	is_measured($group[0], 'code without an extension is measured against a reference with one');
+	is_measured($group[1], 'code that leaves another extension in its place is measured');
+	is(found($group[0]), $when, $when ? 'then the reference and the code that was there are not built again' : 'all is built at first');
+}
+$task =~ s/extern "C" void run/extern "C" void run run/;
+my $refused = measure($scratch, $plain_model);
+is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no reference');
+like($refused->{detail}, qr/^the reference does not compile: .*error/s, 'and the compiler says why');
 $task = $reference;
-is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together), 'measured measured measured measured',
-	'members of a heat that return the same tensor are right');
 
-# what builds of others, or the kernel, may have failed is built again by itself
+# what builds of others, or the kernel, may have failed is built again by itself; a folder that others could have written is not believed
 my $in_build = <<'END';
 import os, subprocess
 import torch.utils.cpp_extension
@@ -265,18 +239,13 @@ END
 my $full = "$in_build    raise OSError(28, 'No space left on device')\n$plain_model";
 my $killed = "$in_build    raise RuntimeError('Error building extension: Killed signal terminated program cc1plus')\n$plain_model";
 my $closed = "$in_build    os.chmod(own, 0)\n$plain_model";
-@together = heat("$root/heat", $code, $full, $killed, $closed);
-is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
-	'measured measured compile_error measured', 'a full disk, a killed compiler and a closed folder fail no other code')
-	or diag explain [map { $_->{detail} } @together];
-is("@ended", '1 4 2 3', 'what these may have failed is built again by itself, after the others');
-like($together[2]{detail}, qr/^a process that builds it was killed, perhaps for want of memory/, 'and told if it happens again');
-
-# a folder that others could have written is not believed
 chmod 0777, $kept;
-my $open = measure($scratch, $vandal);
-is(found($open), '', 'a folder open to others is left alone');
-like($open->{outcome}, qr/^(successful|unverified|unstable)$/, 'and the code built afresh') or diag $open->{detail};
+@group = measure_group($scratch, [ $code, $full, $killed, $closed ]);
+is_measured($group[$_], 'code beside a full disk, a killed compiler and a closed folder is measured') for 0, 1, 3;
+is(found($group[0]), '', 'a folder open to others is left alone, and the code built afresh');
+is("@ended", '1 4 2 3', 'what these may have failed is built again by itself, after the others');
+is($group[2]{outcome}, 'compile_error', 'a compiler that is killed each time fails its code');
+like($group[2]{detail}, qr/^a process that builds it was killed, perhaps for want of memory/, 'and this is told');
 
 # an interpreter without setuptools, which PyTorch's module of extensions imports
 my $version = `/usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])'`;
@@ -291,10 +260,9 @@ for my $file (['plain/pyvenv.cfg', "home = /usr/bin\ninclude-system-site-package
 	print $to $file->[1];
 	close $to;
 }
-my @plain = ('--python', "'$root/plain/bin/python3'");
-my $named = measure($scratch, "# no torch.compile\n" . $reference =~ s/class Model/class ModelNew/r, @plain);
-like($named->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that only names a compiler is measured without setuptools') or diag $named->{detail};
-is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that needs it fails by itself');
+@group = measure_group($scratch, [ "# no torch.compile\n$plain_model", $code ], '--python', "'$root/plain/bin/python3'");
+is_measured($group[0], 'code that only names a compiler is measured without setuptools');
+is($group[1]{outcome}, 'launch_failure', 'and code that needs it fails by itself');
 
 # A PyTorch without torch.compile gets empty modules.
 my $elsewhere = tempdir(DIR => '/var/tmp', CLEANUP => 1);
@@ -320,26 +288,25 @@ chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 system('cp', '-a', "$installed/cudal1", "$root/library") == 0 or die 'no copy of the runner';
 mkdir "$elsewhere/inside";
 my $inside = measure("$elsewhere/inside", "# torch.compile\n$plain_model", '--libdir', "'$root/library'", '--python', "'$elsewhere/plain/bin/python3'");
-like($inside->{outcome}, qr/^(successful|unverified|unstable)$/, 'a runner that lies in /tmp builds, too') or diag $inside->{detail};
+is_measured($inside, 'code is measured by a runner that lies in /tmp');
 is($inside->{reference}, 'good', 'and its reference is found good') or diag $inside->{detail};
 $task = $reference;
 
 SKIP:
 {
-	skip 'this PyTorch has no torch.compile', 6 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
+	skip 'this PyTorch has no torch.compile', 8 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
 	mkdir "$root/other";
 	my $compiling = $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/compiled(x)/r;
 	$compiling .= "compiled = torch.compile(lambda x: torch.relu(x) + 0 * x)\n";
 	for my $when ('', 'candidate')
 	{
 		my $result = measure("$root/other", $compiling);
-		like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'torch.compile finds what it compiled, ' . ($when ? 'kept' : 'new')) or diag $result->{detail};
+		is_measured($result, 'code with torch.compile is measured, ' . ($when ? 'kept' : 'new'));
 		is(found($result), $when, 'as was said');
 	}
 	$task = $compiling =~ s/ModelNew/Model/r;
 	my $result = measure("$root/other", $plain_model);
-	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'so does a reference') or diag $result->{detail};
-	unlike($result->{detail} // '', qr/reference fails/, 'which code without it is measured against');
+	is_measured($result, 'code without it is measured against a reference with it');
 }
 
 done_testing();
