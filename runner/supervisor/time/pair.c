@@ -30,7 +30,7 @@
 #define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
-#define BRING_SHARE		20		/* bringing takes one in so many parts of a run at most */
+#define BRING_MOST		1.5e-5	/* seconds that bringing an input may add to each run */
 #define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
 #define LONGER_SHARE	0.1		/* of a run, that runs which do not count may take longer */
 
@@ -132,14 +132,43 @@ run(Pair *pair, Process *process)
 	return process->gone || window_run(pair, process) || leaves(pair, process);
 }
 
+/* Windows of the reference before any candidate has run, for the seconds of a run. */
+static bool
+run_alone(Pair *pair, const Plan *plan)
+{
+	Values		alone = {0};
+	bool		good = true;
+
+	for (int i = 0; i < ALONE_WINDOWS && good; i++)
+	{
+		good = window_draw(pair, plan) && run(pair, &pair->process[0]);
+		if (good)
+			values_append(&alone, pair->process[0].seconds);
+	}
+	pair->alone = good ? values_median(&alone) : INFINITY;
+	free(alone.v);
+	return good;
+}
+
+/* How the processes of a pair wait for an input: all in one way, for as long as they live. */
+static void
+choose_waiting(Pair *pair)
+{
+	Measure    *m = pair->m;
+	double		least = m->time[SIDE_REFERENCE];
+
+	pair->stops = !m->backend->rests && (!m->spare_core || m->bring_seconds > BRING_MOST);
+	for (int i = 1; i <= pair->n; i++)
+		least = fmin(least, pair->process[i].member->time[SIDE_CANDIDATE]);
+	pair->sleeps = !m->backend->rests && !pair->stops && least > LONG_RUN;
+}
+
 /* The first window of each process, which does not count, and some of the reference alone. */
 static bool
 warm(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
-	double		least = INFINITY;
 
-	pair->stops = pair->sleeps = false;
 	pair->reads = m->time[SIDE_REFERENCE] > READ_FROM;
 	for (int i = 0; i <= pair->n; i++)
 	{
@@ -153,31 +182,12 @@ warm(Pair *pair, const Plan *plan)
 			executor_list_walk(&process->executor);
 		if (isfinite(process->seconds))
 			m->time[process->side] = process->seconds;
-		least = fmin(least, process->seconds);
-		if (i == 0)
-		{
-			Values		alone = {0};
-
-			for (int j = 0; j < ALONE_WINDOWS; j++)
-			{
-				if (!window_draw(pair, plan) || !run(pair, process))
-				{
-					free(alone.v);
-					return false;
-				}
-				values_append(&alone, process->seconds);
-			}
-			pair->alone = values_median(&alone);
-			free(alone.v);
-		}
+		if (i > 0)
+			continue;
+		choose_waiting(pair);
+		if (!run_alone(pair, plan))
+			return false;
 	}
-	/* a process that sees its input come could begin, unless that takes a small share of a run */
-	pair->stops = !m->backend->rests
-		&& (!m->spare_core || m->bring_seconds * BRING_SHARE > least);
-	pair->sleeps = !m->backend->rests && !pair->stops && least > LONG_RUN;
-	/* seconds taken while processes waited in another way are not compared */
-	if (pair->stops || pair->sleeps)
-		pair->alone = INFINITY;
 	return true;
 }
 

@@ -201,15 +201,19 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
+	/* code that spins could begin on what has come */
+	bool		counted = !m->backend->rests && !pair->stops;
 	Reading		from;
 	Reading		to;
 
 	if (pair->stops && executor_freeze(executor) != EXECUTOR_OK)
 		return false;
-	if (!m->backend->bring(m, &process->arena, process->side, run))
+	if (!counted && !m->backend->bring(m, &process->arena, process->side, run))
 		return false;
 	executor_read_usage(executor, &from, pair->reads);
 	from.wall = clock_now();
+	if (counted && !m->backend->bring(m, &process->arena, process->side, run))
+		return false;
 	executor_open_gate(executor, run + 1);
 	if (pair->stops && executor_thaw(executor) != EXECUTOR_OK)
 		return false;
