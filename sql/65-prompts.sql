@@ -383,13 +383,8 @@ BEGIN
 								FROM cudal1.island_constants(t.options) AS k) END);
 	END IF;
 
-	IF failures > 0 THEN
-		SELECT f.* INTO failed
-			FROM cudal1.recent_failures(t.task_id, from_pool, make_prompt.failures) AS f;
-	ELSE
-		SELECT '{}'::bigint[] AS candidate_ids, '{}'::text[] AS codes, '{}'::text[] AS reasons
-			INTO failed;
-	END IF;
+	SELECT f.* INTO failed
+		FROM cudal1.recent_failures(t.task_id, from_pool, make_prompt.failures) AS f;
 	IF cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'counters') THEN
 		counters := ARRAY(SELECT cudal1.counters_in_words(u.id)
 			FROM unnest(drawn.candidates::bigint[]) WITH ORDINALITY AS u (id, n) ORDER BY u.n);

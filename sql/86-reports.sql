@@ -188,25 +188,17 @@ BEGIN ATOMIC
 		WHERE t.is_measured_there AND b.reward IS NOT NULL
 			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
 		UNION ALL
-		-- imported as a reward
-		SELECT c.task_id, 1, c.candidate_id, c.reward, c.score, NULL, c.import_device
-		FROM cudal1.candidate AS c
-		CROSS JOIN asked AS a
-		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
-			AND (a.name IS NULL OR a.is_class OR c.import_device = a.name)
-			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
-					best_speedups.method, best_speedups.pool_id)))
-		UNION ALL
-		-- imported scores of other devices than that of the reward
+		-- imported: as a reward, or with a score of the device asked for that was not measured here
 		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL, i.device
 		FROM asked AS a
-		JOIN cudal1.imported_score AS i ON i.device = a.name
+		CROSS JOIN cudal1.imported_score AS i
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
-			AND NOT cudal1.fails_everywhere(c.failure)
-			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
+		WHERE i.reward > 0 AND c.purpose IN ('normal', 'withheld')
+			AND CASE WHEN a.name IS NULL OR a.is_class
+				THEN c.imported AND i.device = c.import_device
+				ELSE i.device = a.name AND NOT cudal1.fails_everywhere(c.failure)
+					AND m.device_model IS DISTINCT FROM a.name END
 			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 					best_speedups.method, best_speedups.pool_id)))
