@@ -417,12 +417,6 @@ verdict_of(Job *job, Cudal1Buffer *made)
 	return make_result(made, "lost", job->reason);
 }
 
-static void
-close_job(Job *job)
-{
-	job->done = true;
-}
-
 static Cudal1Call
 offer(Job *job, Cudal1Answer *answer)
 {
@@ -471,13 +465,13 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 	{
 		if (answer == CUDAL1_ANSWER_LOST)
 			note(job, "the verdict came too late, another has the job");
-		close_job(job);
+		job->done = true;
 		return;
 	}
 	if (job->deferred && count_deferred() > MAX_DEFERRED)
 	{
 		note(job, "too many verdicts wait; the job is measured again when its lease ends");
-		close_job(job);
+		job->done = true;
 	}
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (failed && job->ending == ENDING_NONE)
@@ -492,7 +486,7 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 	if (job->refusals >= MAX_REFUSALS)
 	{
 		note(job, "refused too often; the job is measured again when its lease ends");
-		close_job(job);
+		job->done = true;
 	}
 	/* The clock is read anew, because the call itself may have waited. */
 	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
@@ -507,7 +501,7 @@ store_verdict(Job *job, int64_t now)
 
 	if (job->ending == ENDING_FENCED)
 	{
-		close_job(job);
+		job->done = true;
 		return CUDAL1_CALL_DONE;
 	}
 	if (!cudal1_queue->connected())
@@ -695,7 +689,7 @@ leave_job(Job *job)
 
 		if (outcome == CUDAL1_CALL_DONE && answer != CUDAL1_ANSWER_LATER)
 		{
-			close_job(job);
+			job->done = true;
 			return;
 		}
 	}
