@@ -332,25 +332,6 @@ COMMENT ON FUNCTION cudal1.conclude_without_score IS
 'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
 model that the task was pinned to, or the candidate has failed. False: the score counts';
 
-CREATE FUNCTION cudal1.same_code(j cudal1.job, r cudal1.measurement, model text)
-RETURNS cudal1.measurement
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT m.*
-		FROM cudal1.measurement AS m
-			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
-				AND c.measurement_id = m.measurement_id
-		WHERE m.task_id = j.task_id AND m.code_key = r.code_key AND m.accepted
-			AND m.candidate_id <> j.candidate_id AND m.device_model = model
-			AND m.profile = j.profile AND m.protocol IS NOT DISTINCT FROM r.protocol
-			AND c.state = 'successful' AND c.purpose <> 'certification'
-		ORDER BY m.measurement_id DESC
-		LIMIT 1;
-END;
-COMMENT ON FUNCTION cudal1.same_code IS
-'the measurement that decided another candidate of the task that compiles to the same, made on the
-same device model with the same profile and protocol; NULL: none';
-
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -454,8 +435,16 @@ BEGIN
 	END IF;
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+	-- what decided another candidate of the task that compiles to the same
 	IF j.kind IN ('measure', 'verify') AND c.purpose <> 'certification' THEN
-		paid := cudal1.same_code(j, r, d.model);
+		SELECT m.* INTO paid
+			FROM cudal1.measurement AS m JOIN cudal1.candidate AS x USING (candidate_id)
+			WHERE m.task_id = j.task_id AND m.code_key = r.code_key AND m.accepted
+				AND m.candidate_id <> j.candidate_id AND m.measurement_id = x.measurement_id
+				AND m.device_model = d.model AND m.profile = j.profile
+				AND m.protocol IS NOT DISTINCT FROM r.protocol
+				AND x.state = 'successful' AND x.purpose <> 'certification'
+			ORDER BY m.measurement_id DESC LIMIT 1;
 	END IF;
 	IF paid.measurement_id IS NULL THEN
 		-- a re-measurement that is no higher than the score it repeats is that score's second
@@ -474,10 +463,13 @@ BEGIN
 		END IF;
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement);
-		-- of a score and its second measurement the lower
-		SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
-			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
-			ORDER BY m.score, m.measurement_id LIMIT 1;
+		paid := r;
+		IF j.kind = 'verify' THEN
+			-- of a score and its second measurement the lower
+			SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
+				WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
+				ORDER BY m.score, m.measurement_id LIMIT 1;
+		END IF;
 	END IF;
 	PERFORM cudal1.accept_score(c, paid);
 	RETURN 'stored';

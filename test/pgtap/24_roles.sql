@@ -220,7 +220,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'code_hash', 'compare_tasks', 'compose_prompt', 'conclude_without_score', 'conservative_round', 'room_of', 'add_up_stored', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure',
 	'entry_declaration', 'error_passes', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_line', 'finish_request', 'finish_requests',
 	'give_back', 'group_advantages', 'group_owner', 'group_profile', 'guard_profile', 'guard_task', 'hold_requests', 'is_c_name', 'is_correct', 'is_exempt', 'is_name', 'is_operator', 'is_served', 'island_constants', 'json_float',
-	'json_int', 'json_parts', 'same_code', 'judge_certification', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'lose_request', 'make_group', 'make_prompt', 'matches',
+	'json_int', 'json_parts', 'judge_certification', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'lose_request', 'make_group', 'make_prompt', 'matches',
 	'measured_otherwise', 'moment_before', 'nearest', 'next_job', 'next_request', 'note_device', 'null_codes_of_model', 'null_codes_of_signature', 'own_task', 'owns', 'paired_test', 'parse_response',
 	'place_again', 'place_candidate', 'place_waiting', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'prunable', 'queued_of', 'quota_of',
 	'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'result_problem', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate', 'release_requests',
