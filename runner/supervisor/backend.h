@@ -24,6 +24,8 @@ typedef struct Compiler
 	bool		reads_proc;
 } Compiler;
 
+struct Interpreter;
+
 typedef struct Backend
 {
 	/* whether tasks are Python modules, which make their inputs and have state; else functions */
@@ -34,6 +36,10 @@ typedef struct Backend
 	bool		(*compiler) (Measure *m, Compiler *compiler);
 	/* a command whose first line is that compiler's version */
 	void		(*compiler_version) (Measure *m, char *command, size_t size);
+	/* of modules: what an interpreter needs on this device; `forks`: its forks run the code */
+	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox, bool forks);
+	/* to the key of kept builds: the device that they are for; NULL: any */
+	void		(*build_key) (Measure *m, json_t *key);
 	/* Writes the device into the evidence. */
 	void		(*describe) (Measure *m);
 	/* before the device is taken, and once it is; NULL: nothing */

@@ -216,8 +216,6 @@ typedef struct Measure
 	/* on a GPU: executors that were killed and may not be gone yet */
 	Executor   *dying[EXECUTORS_AWAITED];
 	int			ndying;
-	/* pytorch on a CPU: the library that replaces libc's, or empty */
-	char		allocator[PATH_MAX];
 
 	/* layout */
 	Tensor		input[WIRE_MAX_TENSORS];	/* pytorch: where one has gaps, all of its memory */

@@ -27,8 +27,14 @@ static int	nstarted;
 static Measure m;
 static Job	job;
 static Gpu	gpu;
-static const Backend on_a_gpu = {.apart = true};
-static const Backend on_a_cpu;
+
+static void
+needs_nothing(Measure *of, Interpreter *i, Sandbox *sandbox, bool forks)
+{
+}
+
+static const Backend on_a_gpu = {.apart = true,.interpreter = needs_nothing};
+static const Backend on_a_cpu = {.interpreter = needs_nothing};
 static bool memory_is_short;
 static int	status_of[HEAT_MAX];	/* of a member's build */
 static const char *error_of[HEAT_MAX];
@@ -165,12 +171,6 @@ bool
 gpu_is_short(Measure *of, int contexts)
 {
 	return memory_is_short;
-}
-
-int
-gpu_sandbox(const Measure *of, Sandbox *sandbox, const char **environment, int n)
-{
-	return n;
 }
 
 int

@@ -43,6 +43,14 @@ gpu_array_limit(const Measure *m)
 	return m->gpu->pool_bytes;
 }
 
+void
+gpu_build_key(Measure *m, json_t *key)
+{
+	json_object_set_new(key, "gpu", json_string(m->gpu->nvml.name));
+	json_object_set_new(key, "driver", json_string(m->gpu->nvml.driver));
+	json_object_set_new(key, "toolkit", json_string(m->gpu->toolkit));
+}
+
 bool
 gpu_begin_pair(Measure *m, Arena *arena)
 {

@@ -62,6 +62,7 @@ extern bool gpu_run(Measure *m, Executor *executor, Side side, uint32_t slot, do
 					double *elapsed);
 extern size_t gpu_arena_limit(const Measure *m);
 extern size_t gpu_array_limit(const Measure *m);
+extern void gpu_build_key(Measure *m, json_t *key);
 extern bool gpu_begin_pair(Measure *m, Arena *arena);
 extern int	gpu_room(Measure *m, int n);
 
@@ -78,7 +79,7 @@ extern int	gpu_room(Measure *m, int n);
 	.scale_at = gpu_scale_at, .inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .output_share = 0.25, .light_rate = 4e13, \
 	.first_seconds = INFINITY, \
-	.begin_pair = gpu_begin_pair, .room = gpu_room
+	.build_key = gpu_build_key, .begin_pair = gpu_begin_pair, .room = gpu_room
 
 /*
  * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend

@@ -3,8 +3,11 @@
  *		PyTorch on a GPU: inputs and outputs in memory of the GPU, which PyTorch's processes
  *		allocate from a pool of their own.
  */
+#include <stdio.h>
+
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
+#include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
@@ -57,8 +60,33 @@ torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 		&& gpu_read(m, executor, side, arena, run, slot, out);
 }
 
+static void
+torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
+{
+	const Gpu  *gpu = m->gpu;
+
+	i->pairs = gpu_sandbox(m, sandbox, i->environment, i->pairs);
+	if (forks)
+	{
+		/* the memory of PyTorch's allocator comes through it */
+		snprintf(i->preload, sizeof(i->preload), "%s/libcudal1pool.so", m->options->libdir);
+		interpreter_set(i, "LD_PRELOAD", i->preload);
+	}
+	if (!gpu->toolkit[0])
+		return;
+	snprintf(i->tools, sizeof(i->tools), "%s/bin:", gpu->toolkit);
+	if (m->kinds)
+	{
+		snprintf(i->arch, sizeof(i->arch), "%d.%d", gpu->nvml.major_capability,
+				 gpu->nvml.minor_capability);
+		interpreter_set(i, "CUDA_HOME", gpu->toolkit);
+		interpreter_set(i, "TORCH_CUDA_ARCH_LIST", i->arch);
+	}
+}
+
 const Backend backend_torch_gpu = {
 	.module = true,
+	.interpreter = torch_gpu_interpreter,
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,

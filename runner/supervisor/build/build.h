@@ -61,7 +61,7 @@ extern void build_note_kept(Measure *m, Side side);
  * build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder
  * for a key (both: NULL, nothing)
  */
-extern char *build_cache_key(const Measure *m, const char *kind, Side side);
+extern char *build_cache_key(Measure *m, const char *kind, Side side);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);
 /* a folder beside the entries, which does not count as one; false: can't be made */

@@ -27,7 +27,6 @@
 #include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/build/remove_tree.h"
-#include "supervisor/gpu/cuda.h"
 
 #define CACHE_BYTES		((off_t) 1 << 30)
 #define ENTRY_BYTES		(CACHE_BYTES / 4)
@@ -79,7 +78,7 @@ entry_path(const char *root, const char *key, char *path, size_t size)
 }
 
 char *
-build_cache_key(const Measure *m, const char *kind, Side side)
+build_cache_key(Measure *m, const char *kind, Side side)
 {
 	const Job  *job = m->job;
 	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
@@ -93,12 +92,8 @@ build_cache_key(const Measure *m, const char *kind, Side side)
 	for (int i = 0; i < 2; i++)
 		if (json_object_get(m->environment, tools[i]))
 			json_object_set(key, tools[i], json_object_get(m->environment, tools[i]));
-	if (m->gpu)
-	{
-		json_object_set_new(key, "gpu", json_string(m->gpu->nvml.name));
-		json_object_set_new(key, "driver", json_string(m->gpu->nvml.driver));
-		json_object_set_new(key, "toolkit", json_string(m->gpu->toolkit));
-	}
+	if (m->backend->build_key)
+		m->backend->build_key(m, key);
 	text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(key);
 	return text;

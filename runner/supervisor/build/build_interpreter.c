@@ -3,7 +3,6 @@
  *		How PyTorch's interpreters are started, and what code makes them compile.
  */
 #define _GNU_SOURCE
-#include <glob.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
-#include "supervisor/gpu/cuda.h"
 
 #define MOST_THREADS	64		/* of an executor */
 
@@ -167,31 +165,6 @@ interpreter_set(Interpreter *i, const char *name, const char *value)
 	i->environment[i->pairs] = NULL;
 }
 
-/*
- * jemalloc, where it is installed. glibc's places arrays according to what was allocated before
- * them: two identical modules differed by up to 8 % for as long as their processes' parents lived,
- * since one found its temporary array's memory again in each run and the other didn't.
- */
-static bool
-find_allocator(char *path, size_t size)
-{
-	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2",
-		"/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
-
-	path[0] = '\0';
-	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns) && !path[0]; p++)
-	{
-		glob_t		found;
-
-		if (glob(patterns[p], 0, NULL, &found) != 0)
-			continue;
-		if (strlen(found.gl_pathv[0]) < size)
-			strcpy(path, found.gl_pathv[0]);
-		globfree(&found);
-	}
-	return path[0] != '\0';
-}
-
 static bool
 matches(const char *code, const char *expression)
 {
@@ -255,10 +228,9 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->threads, sizeof(i->threads), "%d",
 			 MOST_THREADS * (m->nmembers + m->backend->apart));
 	find_places(i, m->options->python);
-	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
-			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
-			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
-			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
+	m->backend->interpreter(m, i, sandbox, all);
+	snprintf(i->path, sizeof(i->path), "%.*s:%s/usr/bin:/bin",
+			 slash ? (int) (slash - m->options->python) : 0, m->options->python, i->tools);
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
 		m->options->libdir, m->backend->apart ? "cuda" : "cpu", i->threads, NULL},
 		   10 * sizeof(char *));
@@ -271,13 +243,6 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	interpreter_set(i, "OMP_NUM_THREADS", i->cores);
 	interpreter_set(i, "OPENBLAS_NUM_THREADS", i->cores);
 	interpreter_set(i, "MKL_NUM_THREADS", i->cores);
-	if (!m->backend->apart && find_allocator(m->allocator, sizeof(m->allocator)))
-	{
-		interpreter_set(i, "LD_PRELOAD", m->allocator);
-		interpreter_set(i, "MALLOC_CONF",
-						"narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,"
-						"background_thread:false");
-	}
 	/* otherwise, memory that was touched once is to stay */
 	interpreter_set(i, "MALLOC_MMAP_MAX_", "0");
 	interpreter_set(i, "MALLOC_TRIM_THRESHOLD_", "-1");
@@ -320,12 +285,5 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 		/* Triton keeps the choices of autotuning with what it compiled. */
 		interpreter_set(i, "TRITON_CACHE_AUTOTUNING", "1");
 		interpreter_set(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
-		if (m->gpu && m->gpu->toolkit[0])
-		{
-			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability,
-					 m->gpu->nvml.minor_capability);
-			interpreter_set(i, "CUDA_HOME", m->gpu->toolkit);
-			interpreter_set(i, "TORCH_CUDA_ARCH_LIST", i->arch);
-		}
 	}
 }

@@ -49,8 +49,6 @@ start_build(Measure *m, Side side)
 	i.argv[9] = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");
-	if (m->gpu)
-		i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
 	sandbox.first = true;
 	sandbox.workdir = m->options->unsandboxed ? built->folder : BUILD_INSIDE;
 	sandbox.file_bytes = LIBRARY_LIMIT;

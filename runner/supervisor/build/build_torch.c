@@ -13,7 +13,6 @@
 
 #include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
@@ -178,13 +177,6 @@ build_zygotes(Measure *m)
 
 		/* each seat is taken by both sides in turn; a fork goes over to its own folder */
 		interpreter_prepare(m, SIDE_REFERENCE, true, &i, &sandbox);
-		if (m->gpu)
-		{
-			i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
-			/* the memory of PyTorch's allocator comes through it */
-			snprintf(i.preload, sizeof(i.preload), "%s/libcudal1pool.so", m->options->libdir);
-			interpreter_set(&i, "LD_PRELOAD", i.preload);
-		}
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
@@ -192,9 +184,6 @@ build_zygotes(Measure *m)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
-	if (!m->backend->apart)
-		json_object_set_new(m->environment, "allocator",
-							json_string(m->allocator[0] ? m->allocator : "libc"));
 	build_start_on_device(m);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)

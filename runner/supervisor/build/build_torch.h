@@ -47,7 +47,8 @@ typedef struct Interpreter
 	/* folders outside /usr that it brings along */
 	char		place[INTERPRETER_PLACES][PATH_MAX];
 	int			places;
-	char		path[2 * PATH_MAX];
+	char		tools[PATH_MAX + 8];	/* a folder for PATH, with a colon behind it, or empty */
+	char		path[2 * PATH_MAX + 8];
 	char		preload[PATH_MAX];
 	char		built[BUILT_KINDS][PATH_MAX + 64];
 	char		arch[16];
