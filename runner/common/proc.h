@@ -19,7 +19,6 @@ typedef struct ProcStat
 	char		state;
 	pid_t		parent;
 	unsigned int flags;
-	long		ticks;			/* of CPU, with those of ended children */
 	long		threads;
 	unsigned long long begun;	/* ticks after the host's start */
 } ProcStat;
@@ -38,15 +37,13 @@ proc_parse(const char *text, ProcStat *stat)
 {
 	const char *name = strchr(text, '(');
 	const char *end = strrchr(text, ')');
-	long		ticks[4];
 
 	if (!name || !end
-		|| sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %ld %ld %ld %ld %*d %*d %ld "
-				  "%*d %llu", &stat->state, &stat->parent, &stat->flags, &ticks[0], &ticks[1],
-				  &ticks[2], &ticks[3], &stat->threads, &stat->begun) != 9)
+		|| sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %ld "
+				  "%*d %llu", &stat->state, &stat->parent, &stat->flags, &stat->threads,
+				  &stat->begun) != 5)
 		return false;
 	snprintf(stat->name, sizeof(stat->name), "%.*s", (int) (end - name - 1), name + 1);
-	stat->ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
 	return true;
 }
 

@@ -32,7 +32,7 @@ entry_fail(const char *text)
 }
 
 void *
-entry_map(int fd, int protection, int flags)
+entry_map(int fd, int protection)
 {
 	struct stat st;
 	void	   *address;
@@ -41,7 +41,7 @@ entry_map(int fd, int protection, int flags)
 		entry_fail("fstat");
 	if (st.st_size == 0)
 		return NULL;
-	address = pages_map(fd, (size_t) st.st_size, protection, flags);
+	address = pages_map(fd, (size_t) st.st_size, protection, MAP_SHARED);
 	if (address == MAP_FAILED)
 		entry_fail("mmap");
 	return address;
@@ -56,8 +56,8 @@ entry_begin(int argc, char **argv, WireControl **control, WireCall **call)
 				"descriptors.\n", argv[0]);
 		exit(2);
 	}
-	*control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
-	*call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
+	*control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
+	*call = entry_map(WIRE_FD_CALL, PROT_READ);
 	if (cudal1_guard_read() != 0)
 		entry_fail("filters");
 	close(WIRE_FD_CONTROL);

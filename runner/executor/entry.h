@@ -13,8 +13,8 @@
 /* ends the program with a message for operators */
 extern void entry_fail(const char *text) __attribute__((noreturn));
 
-/* maps a descriptor's file; NULL if it is empty. `flags`: MAP_SHARED or MAP_PRIVATE */
-extern void *entry_map(int fd, int protection, int flags);
+/* maps a descriptor's file, shared; NULL if it is empty */
+extern void *entry_map(int fd, int protection);
 
 /*
  * checks the arguments of a program and takes what every executor of compiled code is handed:

@@ -67,8 +67,8 @@ int
 main(int argc, char **argv)
 {
 	entry_begin(argc, argv, &control, &call);
-	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ, MAP_SHARED);
-	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE, MAP_SHARED);
+	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ);
+	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
 	entry_serve(argv[1], load, run);

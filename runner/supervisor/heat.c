@@ -163,17 +163,13 @@ heat_share_among(Measure *m, Member *const *members, int n)
 		m->members[i].waits = false;
 }
 
-double
-heat_host_memory(void)
-{
-	return MEMORY_SHARE * (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
-}
-
 void
 heat_live_together(Measure *m, int n)
 {
+	double		host = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
+
 	m->shares = n;
-	m->set_bytes = (size_t) (heat_host_memory() / (n + 1));
+	m->set_bytes = (size_t) (MEMORY_SHARE * host / (n + 1));
 }
 
 void

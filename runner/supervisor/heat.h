@@ -33,9 +33,6 @@ extern void heat_share(Measure *m);
 /* Shares the seconds out among these members alone. */
 extern void heat_share_among(Measure *m, Member *const *members, int n);
 
-/* bytes of the host's memory that processes which live together may hold */
-extern double heat_host_memory(void);
-
 /* From now on so many candidates' processes live together; no more, and nothing was unusual. */
 extern void heat_live_together(Measure *m, int n);
 extern void heat_live_apart(Measure *m);

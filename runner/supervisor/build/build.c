@@ -30,7 +30,6 @@
 #define MOST_BUILDS 4			/* at the same time */
 #define LOOK_EVERY 0.25			/* seconds, for a signal to stop */
 
-/* the compiler's words without the names of our folders */
 void
 build_log(int fd, const char *folder, char *text, size_t size)
 {
@@ -120,7 +119,6 @@ build_note_kept(Measure *m, Side side)
 	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 }
 
-/* Concludes that no sandbox starts, if so, whatever else seems to have failed. */
 bool
 build_without_sandbox(Measure *m)
 {

@@ -95,8 +95,13 @@ was_killed(int status, const char *text)
 		|| strstr(text, "died due to signal 9 (") != NULL;
 }
 
-bool
-build_again_alone(Measure *m, Side side)
+/*
+ * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
+ * where its candidate is measured by itself, and if it is the reference's, for each. False: it is
+ * by itself
+ */
+static bool
+again_alone(Measure *m, Side side)
 {
 	if (m->nmembers == 1)
 		return false;
@@ -152,10 +157,10 @@ judge_build(Measure *m, Side side, int status)
 	killed = was_killed(status, text) || build_lacked_processes(text);
 	starved = full || killed || strstr(text, "No space left on device")
 		|| strstr(text, "Disk quota exceeded");
-	if (starved && build_again_alone(m, side))
+	if (starved && again_alone(m, side))
 		return false;
 	if (m->backend->apart && build->beside && lacked_device(status, text)
-		&& build_again_alone(m, side))
+		&& again_alone(m, side))
 		return false;
 	if (killed)
 	{
@@ -189,7 +194,7 @@ judge_slow_build(Measure *m, Side side, const Build *build)
 		conclude(m, OUTCOME_CANCELLED, NULL);
 		return true;
 	}
-	if (build->beside && build_again_alone(m, side))
+	if (build->beside && again_alone(m, side))
 		return false;
 	measure_cause(m, side, "slow_build");
 	conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",

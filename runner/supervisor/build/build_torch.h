@@ -67,13 +67,6 @@ extern unsigned compiled_kinds(const Measure *m, const char *code);
 /* whether code may choose by their times among things that it compiles */
 extern bool compiled_is_timed(const char *code);
 
-/*
- * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
- * where its candidate is measured by itself, and if it is the reference's, for each. False: it is
- * by itself
- */
-extern bool build_again_alone(Measure *m, Side side);
-
 /* starts the interpreters of the first builds, which wait for the device */
 extern void build_start_on_device(Measure *m);
 

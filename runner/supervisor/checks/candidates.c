@@ -204,7 +204,6 @@ check_candidate(Checks *c)
 	m->check_time = (clock_now() - start) / c->compared;
 	if (!probes_check(c))
 		return false;
-	m->member->checked_seconds = 0;
 	if (!checks_note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
 		|| !checks_note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
 		return false;
@@ -391,7 +390,6 @@ check_beside(Checks *c, Unchecked *u, int n)
 	}
 }
 
-/* A candidate that is wrong leaves its heat. */
 void
 checks_of_candidates(Checks *c)
 {

@@ -230,7 +230,7 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 		if (blamed == SIDE_CANDIDATE && !probe && c.error > m->result->max_error)
 			m->result->max_error = c.error;
 	}
-	m->member->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
+	measure_spent(m, SPENT_COMPARE, start);
 	if (blamed == SIDE_CANDIDATE)
 		m->result->checks++;
 	return true;

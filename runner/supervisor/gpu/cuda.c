@@ -130,6 +130,18 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	return gpu_good(m, error, "to give shared memory");
 }
 
+static void
+destroy_arena(GpuArena *arena)
+{
+	for (int i = 0; i < arena->sides; i++)
+	{
+		memory_destroy(&arena->inputs[i]);
+		memory_destroy(&arena->outputs[i]);
+	}
+	memory_destroy(&arena->master);
+	free(arena);
+}
+
 bool
 gpu_arena_create(Measure *m, Arena *arena)
 {
@@ -145,7 +157,7 @@ gpu_arena_create(Measure *m, Arena *arena)
 		shared->has[i] = i;
 	}
 	arena->gpu = shared;
-	arena->release = gpu_arena_destroy;
+	arena->release = destroy_arena;
 	for (int i = 0; i < shared->sides; i++)
 		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
 			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
@@ -156,18 +168,6 @@ gpu_arena_create(Measure *m, Arena *arena)
 	/* closed with the arena */
 	shared->master.fd = -1;
 	return true;
-}
-
-void
-gpu_arena_destroy(GpuArena *arena)
-{
-	for (int i = 0; i < arena->sides; i++)
-	{
-		memory_destroy(&arena->inputs[i]);
-		memory_destroy(&arena->outputs[i]);
-	}
-	memory_destroy(&arena->master);
-	free(arena);
 }
 
 static int
@@ -221,6 +221,13 @@ gpu_pool_create(Measure *m)
 	return NULL;
 }
 
+static void
+give_back_pools(Measure *m)
+{
+	while (m->gpu->pools > 0)
+		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
+}
+
 /* processes take pools from the last to the first */
 bool
 gpu_pools_draw(Measure *m)
@@ -230,7 +237,7 @@ gpu_pools_draw(Measure *m)
 	GpuMemory  *pool[GPU_MAX_SIDES];
 	int			made = 0;
 
-	gpu_pools_give_back(m);
+	give_back_pools(m);
 	while (made < n && (pool[made] = gpu_pool_create(m)) != NULL)
 		made++;
 	for (int i = 0; i < made; i++)
@@ -242,13 +249,6 @@ gpu_pools_draw(Measure *m)
 	}
 	gpu->pools = made;
 	return made == n || conclude(m, OUTCOME_LOST, "no memory on the GPU");
-}
-
-void
-gpu_pools_give_back(Measure *m)
-{
-	while (m->gpu->pools > 0)
-		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
 }
 
 bool
@@ -409,7 +409,7 @@ gpu_close(Measure *m)
 	Gpu		   *gpu = m->gpu;
 
 	if (gpu)
-		gpu_pools_give_back(m);
+		give_back_pools(m);
 	if (gpu && gpu->open)
 		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
 	free(gpu);

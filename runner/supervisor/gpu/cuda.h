@@ -148,7 +148,6 @@ extern bool gpu_code_is_concurrent(JobLanguage language, const char *source);
 
 /* for as many candidates as share a reference now */
 extern bool gpu_arena_create(Measure *m, Arena *arena);
-extern void gpu_arena_destroy(GpuArena *arena);
 
 /* the arena as executors of a side see it, for as long as the whole lives */
 extern Arena gpu_arena_of(const Arena *arena, Side side);
@@ -164,7 +163,6 @@ extern void gpu_pool_destroy(GpuMemory *pool);
 
 /* Makes the pools of a pair's first processes in random order, and frees untaken ones. */
 extern bool gpu_pools_draw(Measure *m);
-extern void gpu_pools_give_back(Measure *m);
 
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);
