@@ -7,6 +7,7 @@
 #include "../../runner/supervisor/build/build_interpreter.c"
 #include "../../runner/supervisor/build/build_jit.c"
 #include "../../runner/supervisor/heat.c"
+#include "../../runner/supervisor/outcome.c"
 
 #include "tap.h"
 
@@ -125,27 +126,6 @@ clock_gettime(clockid_t id, struct timespec *t)
 }
 
 bool
-conclude(Measure *of, Outcome outcome, const char *format,...)
-{
-	if (of->result->outcome == OUTCOME_NONE)
-		of->result->outcome = outcome;
-	return false;
-}
-
-bool
-measure_own_error(const char *text)
-{
-	return strncmp(text, "TypeError", 9) == 0;
-}
-
-double
-measure_spent(Measure *of, Spending on, double start)
-{
-	of->result->spent[on] += clock_now() - start;
-	return clock_now();
-}
-
-bool
 build_enter(Measure *of, int which)
 {
 	if (which == 0)
@@ -195,11 +175,6 @@ bool
 build_lacked_processes(const char *text)
 {
 	return false;
-}
-
-void
-measure_cause(Measure *of, Side side, const char *cause)
-{
 }
 
 /* the GPU's builds, or, without one, those of a CPU */

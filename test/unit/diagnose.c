@@ -4,6 +4,10 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/checks/diagnose.c"
+#include "../../runner/supervisor/heat.c"
+#include "../../runner/supervisor/outcome.c"
+#include "../../runner/common/text.c"
+#include "../../runner/common/random.c"
 
 #include "tap.h"
 
@@ -50,12 +54,6 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 	return true;
 }
 
-double
-measure_spent(Measure *m, Spending what, double since)
-{
-	return since;
-}
-
 bool
 measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
@@ -78,14 +76,6 @@ measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 }
 
 void
-heat_enter(Measure *m, Member *member)
-{
-	m->member = member;
-	m->result = &member->result;
-	m->time = member->time;
-}
-
-void
 measure_end(Measure *m, Executor *executor)
 {
 }
@@ -96,18 +86,6 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 {
 	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial, calls++, slot);
 	return true;
-}
-
-void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
-				 double lower, double upper, double left, bool force)
-{
-}
-
-uint64_t
-random_next(RandomStream *stream)
-{
-	return 1;
 }
 
 static size_t

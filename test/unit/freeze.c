@@ -15,6 +15,7 @@
 #undef stopped_look
 #include "../../runner/process/arena.c"
 #include "../../runner/common/text.c"
+#include "../../runner/common/random.c"
 
 #include "tap.h"
 
@@ -34,12 +35,6 @@ bool
 sandbox_wait(pid_t pid, double seconds, int *status)
 {
 	return waitpid(pid, status, 0) == pid;
-}
-
-uint64_t
-random_secret(void)
-{
-	return 7;
 }
 
 /* seconds of a run that takes 10 s, of which others had a core for `delay`, with 2 s of work */

@@ -16,6 +16,7 @@ static int	made_up_sleep(const struct timespec *t, struct timespec *left);
 #include "../../runner/supervisor/time/noise.c"
 #include "../../runner/supervisor/checks/outputs.c"
 #include "../../runner/supervisor/outcome.c"
+#include "../../runner/supervisor/heat.c"
 #include "../../runner/common/random.c"
 #include "../../runner/common/tensor.c"
 #include "../../runner/common/text.c"
@@ -326,11 +327,6 @@ measure_run_limit(const Measure *m)
 
 void
 measure_reap(Measure *m)
-{
-}
-
-void
-heat_enter(Measure *m, Member *of)
 {
 }
 
