@@ -4,8 +4,11 @@ package Measuring;
 use strict;
 use warnings;
 use Exporter 'import';
+use File::Temp ();
+use JSON::PP;
+use Test::More;
 
-our @EXPORT = qw($measure $core $cores can_measure);
+our @EXPORT = qw($measure $core $cores can_measure measure_candidates python_checks);
 our ($measure, $core, $cores);
 
 my $bindir = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir`;
@@ -22,6 +25,33 @@ sub can_measure
 {
 	my ($language) = @_;
 	return $devices =~ /"languages": ?\[[^]]*"$language"/ && ($language ne 'pytorch' || $devices =~ /"problems": ?\[\]/);
+}
+
+# the results of a job (task, profile, device) whose candidates are measured together, in the order of the candidates; place: when each came
+sub measure_candidates
+{
+	my ($scratch, $job, $codes, @options) = @_;
+	my $number = 0;
+	my $file = File::Temp->new;
+	print $file encode_json({ %$job, candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @$codes] });
+	close $file;
+	my $place = 0;
+	my %result = map { $_->{job_id} => { %$_, place => $place++ } } grep { $_->{type} eq 'result' }
+	  map { decode_json($_) } `'$measure' --scratch '$scratch' @options <'$file' 2>/dev/null`;
+	return map { $result{$_} // { outcome => "none, status $?", detail => '' } } 1 .. $number;
+}
+
+# a Python program that prints a line for each promise, "ok - promise" or "not ok - promise"
+sub python_checks
+{
+	my ($program, @arguments) = @_;
+	open my $pipe, '-|', '/usr/bin/python3', '-c', $program, @arguments or die "python3: $!";
+	while (my $line = <$pipe>)
+	{
+		ok(!$1, $2) if $line =~ /^(not )?ok - (.*)/;
+	}
+	ok(close $pipe, 'the program ends well');
+	return;
 }
 
 1;

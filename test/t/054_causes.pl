@@ -24,20 +24,14 @@ for my $name (qw(added call_first input_scaled thread_left mean_without no_memor
 }
 
 # a right one among them
-my $number = 0;
 my %profile = (bucket_seconds => 0.04, looks => [3], pairs => 3, check_seconds => 0.2, checks => 3, half_width_limit => 10);
-my $job = encode_json({ task => { name => 'rowsum', language => 'c', reference => $reference, cores => 1,
+my $job = { task => { name => 'rowsum', language => 'c', reference => $reference, cores => 1,
 			signature => decode_json(slurp_file("$corpus/tasks/rowsum.json")) },
-	profile => \%profile, candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @codes, $reference] });
-my $folder = tempdir(CLEANUP => 1);
-open my $to, '>', "$folder/job" or die $!;
-print $to $job;
-close $to;
-my %result = map { $_->{job_id} => $_ } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder/job'`;
+	profile => \%profile };
+my @found = measure_candidates(tempdir(CLEANUP => 1), $job, [ @codes, $reference ]);
 for my $i (0 .. $#codes)
 {
-	my $found = $result{ $i + 1 };
-	is($found->{evidence}{cause}, $causes[$i], "$names[$i]: $causes[$i]") or diag explain $found;
+	is($found[$i]{evidence}{cause}, $causes[$i], "$names[$i]: $causes[$i]") or diag explain $found[$i];
 }
-like($result{ @codes + 1 }{outcome}, qr/^(successful|unverified|unstable)$/, 'a right one is measured beside them');
+like($found[-1]{outcome}, qr/^(successful|unverified|unstable)$/, 'a right one is measured beside them');
 done_testing();

@@ -3,7 +3,6 @@ use strict;
 use warnings;
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-use JSON::PP;
 use Measuring;
 use Test::More;
 
@@ -44,19 +43,11 @@ my $task = $reference;
 my $plain_model = $reference =~ s/class Model/class ModelNew/r;
 
 # the results of a group of candidates, in their order
-my @ended;
 sub measure_group
 {
 	my ($scratch, $codes, @options) = @_;
-	my $number = 0;
-	open my $to, '>', "$scratch.job" or die $!;
-	print $to encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 }, profile => \%profile,
-		candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @$codes] });
-	close $to;
-	my @results = grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$scratch' @options <'$scratch.job'`;
-	my %result = map { $_->{job_id} => $_ } @results;
-	@ended = map { $_->{job_id} } @results;
-	return map { $result{$_} } 1 .. @$codes;
+	my $job = { task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 }, profile => \%profile };
+	return measure_candidates($scratch, $job, $codes, @options);
 }
 
 sub measure { my ($scratch, $code, @options) = @_; return (measure_group($scratch, [$code], @options))[0] }
@@ -243,7 +234,7 @@ chmod 0777, $kept;
 @group = measure_group($scratch, [ $code, $full, $killed, $closed ]);
 is_measured($group[$_], 'code beside a full disk, a killed compiler and a closed folder is measured') for 0, 1, 3;
 is(found($group[0]), '', 'a folder open to others is left alone, and the code built afresh');
-is("@ended", '1 4 2 3', 'what these may have failed is built again by itself, after the others');
+is(join(' ', map { $_->{place} } @group), '0 2 3 1', 'what these may have failed is built again by itself, after the others');
 is($group[2]{outcome}, 'compile_error', 'a compiler that is killed each time fails its code');
 like($group[2]{detail}, qr/^a process that builds it was killed, perhaps for want of memory/, 'and this is told');
 

@@ -2,6 +2,7 @@
 # The latter is shown on PyTorch's device without data.
 use strict;
 use warnings;
+use Measuring;
 use Test::More;
 
 my $python = '/usr/bin/python3';
@@ -29,13 +30,7 @@ def say(good, name):
     print("ok" if good else "not ok", "-", name, flush=True)
 
 END
-	open my $pipe, '-|', $python, '-c', $start . $program, "$installed/cudal1" or die "$python: $!";
-	while (my $line = <$pipe>)
-	{
-		next unless $line =~ /^(not )?ok - (.*)/;
-		ok(!$1, $2);
-	}
-	ok(close $pipe, 'the program ends well');
+	python_checks($start . $program, "$installed/cudal1");
 }
 
 run_program(<<'END');

@@ -2,7 +2,6 @@
 # and so are outputs that are rounding errors.
 use strict;
 use warnings;
-use JSON::PP;
 use Measuring;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -11,7 +10,7 @@ my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
 chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 
-open my $pipe, '-|', $python, '-c', <<'END', "$installed/cudal1/torch_state.py" or die "$python: $!";
+python_checks(<<'END', "$installed/cudal1/torch_state.py");
 import importlib.util, sys
 import torch
 spec = importlib.util.spec_from_file_location("torch_state", sys.argv[1])
@@ -104,12 +103,6 @@ for _ in range(3):
     result = state.restored(model)(x)
 say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to")
 END
-while (my $line = <$pipe>)
-{
-	ok(!$1, $2) if $line =~ /^(not )?ok - (.*)/;
-}
-ok(close $pipe, 'the program ends well');
-
 SKIP:
 {
 	skip 'no sandbox here', 14 if !can_measure('pytorch');
@@ -134,13 +127,11 @@ SKIP:
 		my ($name, $body, $other, $given) = @$case;
 		# a candidate writes to a buffer where the reference binds an attribute
 		my $code = sprintf($top, 'New') . ($other // "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n");
-		open my $out, '>', "$dir/$name.json" or die "$name: $!";
-		print $out encode_json({
+		my $job = {
 			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . ($given // $inputs) },
-			candidate => { code => $code }, device => { key => "cpu:$core" },
-			profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05 } });
-		close $out;
-		$result->{$name} = decode_json((split /\n/, `'$measure' --scratch '$dir' <'$dir/$name.json' 2>/dev/null`)[-1]);
+			device => { key => "cpu:$core" },
+			profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05 } };
+		($result->{$name}) = measure_candidates($dir, $job, [$code]);
 	}
 	is("$result->{keeps}{outcome} $result->{keeps}{reference}", 'successful good', 'a candidate that keeps the state in another way is right');
 	is($result->{keeps}{evidence}{restored}, 'self.hidden', 'what is restored is told');

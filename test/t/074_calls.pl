@@ -1,7 +1,6 @@
 # Both sides of a PyTorch task are called as get_inputs and get_init_inputs say: strides, shared memory, gradients and numbers of each call are kept.
 use strict;
 use warnings;
-use JSON::PP;
 use Measuring;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -10,7 +9,7 @@ my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
 chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 
-open my $pipe, '-|', $python, '-c', <<'END', "$installed/cudal1" or die "$python: $!";
+python_checks(<<'END', "$installed/cudal1");
 import importlib.util, collections, os, struct, sys, types
 import numpy, torch
 from torch import nn
@@ -150,25 +149,14 @@ for mark in ("\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"):
         told = common.explain(error)
     say("line 7, in g: raise ValueError" in told and module.f(torch.ones(1)) == 2, f"lines are Python's beside U+{ord(mark):04X}")
 END
-while (my $line = <$pipe>)
-{
-	ok(!$1, $2) if $line =~ /^(not )?ok - (.*)/;
-}
-ok(close $pipe, 'the program ends well');
-
 SKIP:
 {
 	skip 'no sandbox here', 10 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $measured = sub {
 		my ($reference, @codes) = @_;
-		my $id = 0;
-		open my $out, '>', "$dir/job" or die $!;
-		print $out encode_json({ task => { name => 'calls', language => 'pytorch', cores => 1, reference => $reference }, device => { key => "cpu:$core" },
-				profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 },
-				candidates => [map { { job_id => ++$id, attempt => 1, candidate_id => $id, code => $_ } } @codes] });
-		close $out;
-		return map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ $_->{job_id}, $_ ] } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$dir' <'$dir/job' 2>/dev/null`;
+		return measure_candidates($dir, { task => { name => 'calls', language => 'pytorch', cores => 1, reference => $reference }, device => { key => "cpu:$core" },
+				profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 } }, \@codes);
 	};
 	my $class = "import argparse, random, torch\nclass %s(torch.nn.Module):\n    first = None\n    def forward(self, x, n, q, k):\n        %s\n";
 	my $reference = sprintf($class, 'Model', "q.mul_(2)\n        return x.contiguous() * n + q + k")
