@@ -1,4 +1,4 @@
-# task: linear; least: 0.7; always: yes
+# task: linear; least: 0.7; always: yes; heat: yes
 # The result lies in the same memory every time.
 import torch
 
