@@ -30,19 +30,17 @@ import torch
 data = ctypes.create_string_buffer(b"A" * (1 << 20), 1 << 20)
 outputs_said = [$list]
 
-def forged(self, outputs, first=0, settle=True):
+def forged(self, result, run=0):
     main = sys.modules["__main__"]
     pad = (0,) * 7
-    for run in range(max(1, len(outputs))):
-        for i, (dtype, elements) in enumerate(outputs_said):
-            main.TENSOR.pack_into(self.control.memory, main.wire.TABLE_AT + ((first + run) * len(outputs_said) + i) * main.TENSOR.size,
-                                  ctypes.addressof(data), dtype, 1, elements, *pad, 1, *pad)
+    for i, (dtype, elements) in enumerate(outputs_said):
+        main.TENSOR.pack_into(self.control.memory, main.wire.TABLE_AT + (run * len(outputs_said) + i) * main.TENSOR.size,
+                              ctypes.addressof(data), dtype, 1, elements, *pad, 1, *pad)
     struct.pack_into("=I", self.control.memory, main.wire.TENSORS_AT, len(outputs_said))
 
 class Model(torch.nn.Module):
     def forward(self, x):
         sys.modules["__main__"].Executor.write_table = forged
-        sys.modules["__main__"].Executor.settle_table = lambda *of: None
         return x + 1
 
 def get_inputs():
