@@ -1,6 +1,6 @@
 /*
  * beside.h
- *		Processes that load their code side by side on a GPU.
+ *		Processes that load their code side by side on a GPU (session.c).
  */
 #ifndef CUDAL1_BESIDE_H
 #define CUDAL1_BESIDE_H

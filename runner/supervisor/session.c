@@ -1,6 +1,6 @@
 /*
  * session.c
- *		Processes of both sides, and what they are asked for: starts, inputs, blocks.
+ *		Processes of both sides, and what they are asked for: starts, inputs, runs.
  *
  * The backend does each of these. This file sets the limits, and counts what the device's time is
  * spent on.
@@ -12,7 +12,9 @@
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
+#include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
 
@@ -200,38 +202,31 @@ end_beside(Measure *m, Executor *executor)
 						  loading ? "while it was loaded" : "in its first run");
 }
 
-bool
-measure_begin_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-					 uint64_t weight_seed)
+static bool
+begin_launch(Measure *m, const Start *start)
 {
-	Side		code = side;
+	Executor   *executor = start->executor;
 	double		started = clock_now();
-	bool		good = start_code(m, executor, code, side, seat, arena, true);
+	bool		good = start_code(m, executor, start->side, start->side, start->seat, start->arena,
+								  true);
 
 	if (good)
 	{
-		double		limit = limit_beside(m, executor, load_limit(m, code));
-		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, code), weight_seed, limit);
+		double		limit = limit_beside(m, executor, load_limit(m, start->side));
+		ExecutorResult result = executor_begin(executor, WIRE_LOAD, start->arena->slots,
+											   load_flags(m, start->side), start->weights, limit);
 
-		good = measure_failed(m, code, executor, result, "while it was loaded");
+		good = measure_failed(m, start->side, executor, result, "while it was loaded");
 	}
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
-void
-measure_await_launches(Measure *m, Executor *const *executors, int n, Spending spending)
+static bool
+end_launch(Measure *m, const Start *start)
 {
-	double		started = clock_now();
+	Executor   *executor = start->executor;
 
-	executor_await(executors, n);
-	m->result->startup_seconds += measure_spent(m, spending, started) - started;
-}
-
-bool
-measure_end_launch(Measure *m, Executor *executor)
-{
 	return end_beside(m, executor)
 		&& measure_failed(m, code_of(executor), executor, loaded(m, executor, EXECUTOR_OK, true),
 						  "while it was loaded");
@@ -284,23 +279,63 @@ first_limit(const Measure *m, const Executor *executor)
 				- m->code[SIDE_CANDIDATE]->first_seconds);
 }
 
-bool
-measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-					uint64_t seed, double timeout)
+static bool
+begin_first(Measure *m, const Start *start)
 {
+	Executor   *executor = start->executor;
 	double		limit;
 	ExecutorResult result;
 
 	/* a pair may have the memory that one which is ending still writes to */
 	measure_reap(m);
 	if (!end_beside(m, executor)
-		|| !m->backend->first_input(m, arena, executor_side(executor), slot))
+		|| !m->backend->first_input(m, start->arena, executor_side(executor), start->slot))
 		return false;
-	executor->control->slots[0] = slot;
-	executor->control->seeds[0] = seed;
-	limit = limit_beside(m, executor, fmax(timeout, first_limit(m, executor)));
+	executor->control->slots[0] = start->slot;
+	executor->control->seeds[0] = start->seed;
+	limit = limit_beside(m, executor, fmax(start->timeout, first_limit(m, executor)));
 	result = executor_begin(executor, WIRE_RUN, 1, measure_run_flags(m, executor), 0, limit);
 	return measure_failed(m, code_of(executor), executor, result, "in its first run");
+}
+
+/* Calls act() for each process, then waits for all and books the time under `spending`. */
+static bool
+each(Measure *m, const Beside *beside, bool (*act) (Measure *, const Start *), Spending spending)
+{
+	Executor   *begun[EXECUTORS_AWAITED];
+	double		started;
+	int			n = 0;
+
+	for (int i = 0; i < beside->n; i++)
+	{
+		Start		start;
+
+		if (!beside->enter(beside->context, i, &start))
+			continue;
+		if (act(m, &start))
+			begun[n++] = start.executor;
+		else if (!beside->goes_on || !beside->goes_on(beside->context, i))
+			return false;
+	}
+	if (beside->enter_all)
+		beside->enter_all(beside->context);
+	else
+		heat_enter_all(m);
+	if (spending != SPENDINGS)
+	{
+		started = clock_now();
+		executor_await(begun, n);
+		m->result->startup_seconds += measure_spent(m, spending, started) - started;
+	}
+	return true;
+}
+
+bool
+measure_load_beside(Measure *m, const Beside *beside)
+{
+	return each(m, beside, begin_launch, SPENT_LOAD)
+		&& (!m->backend->first_input || each(m, beside, begin_first, SPENT_FIRST))
+		&& each(m, beside, end_launch, SPENDINGS);
 }
 
 void

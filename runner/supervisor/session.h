@@ -1,6 +1,6 @@
 /*
  * session.h
- *		Processes of both sides, and what they are asked for: starts, inputs, blocks.
+ *		Processes of both sides, and what they are asked for: starts, inputs, runs.
  */
 #ifndef CUDAL1_SESSION_H
 #define CUDAL1_SESSION_H
@@ -13,19 +13,6 @@
  */
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 						   uint64_t weight_seed);
-
-/*
- * The same on a GPU for processes that load their code side by side: each begins, all `n` are
- * waited for, each begins its first run where the backend can bring it an input, all are waited
- * for, each ends its launch. `spending`: what it is that is waited for; `timeout`: as of a block
- */
-extern bool measure_begin_launch(Measure *m, Executor *executor, Side side, int seat,
-								 const Arena *arena, uint64_t weight_seed);
-extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-								uint64_t seed, double timeout);
-extern void measure_await_launches(Measure *m, Executor *const *executors, int n,
-								   Spending spending);
-extern bool measure_end_launch(Measure *m, Executor *executor);
 
 /* an arena of so many slots for all sides; false after conclude() */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);

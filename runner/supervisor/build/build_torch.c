@@ -16,6 +16,8 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
+#define PARSE_SECONDS	10.0
+
 /*
  * task's source, the candidate's (empty for the reference), and the folder of what has been
  * compiled (empty if nothing is), each after its length
@@ -151,6 +153,43 @@ set_apart(Measure *m)
 	heat_enter_all(m);
 }
 
+/*
+ * Refuses candidates that are no Python, before a device is held; models write these often. What is
+ * Python has a hash of its syntax tree. A fork of the interpreter reads the text and runs nothing
+ * of it. What it says nothing of is judged where it is loaded.
+ */
+static void
+parse(Measure *m)
+{
+	Executor	all[HEAT_MAX];
+	Executor   *begun[HEAT_MAX];
+	int			n = 0;
+
+	for (int i = 0; i < m->nmembers; i++)
+		executor_init(&all[i]);
+	for (int i = 0; heat_next(m, &i); i++)
+	{
+		int			source = m->member->code.source_fd;
+
+		if (executor_fork(&all[i], &m->zygote[0], (int[]) {source, source}, 2,
+						  PARSE_SECONDS) == EXECUTOR_OK
+			&& executor_begin(&all[i], WIRE_PARSE, 0, 0, 0, PARSE_SECONDS) == EXECUTOR_OK)
+			begun[n++] = &all[i];
+	}
+	executor_await(begun, n);
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		heat_enter(m, &m->members[i]);
+		/* no code of a candidate has run in this process, so that none has written it */
+		if (all[i].result == EXECUTOR_OK && all[i].control)
+			snprintf(m->member->code.code_key, sizeof(m->member->code.code_key), "%.64s",
+					 all[i].control->text);
+		if (all[i].result == EXECUTOR_FAILED)
+			measure_failed(m, SIDE_CANDIDATE, &all[i], all[i].result, "while it was loaded");
+		executor_end(&all[i]);
+	}
+}
+
 bool
 build_zygotes(Measure *m)
 {
@@ -198,7 +237,7 @@ build_zygotes(Measure *m)
 				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s",
 							m->options->python, text[0] ? ": " : "", text);
 	}
-	build_parse(m);
+	parse(m);
 	heat_enter_all(m);
 	return heat_left(m) > 0;
 }

@@ -70,10 +70,4 @@ extern bool compiled_is_timed(const char *code);
 /* starts the interpreters of the first builds, which wait for the device */
 extern void build_start_on_device(Measure *m);
 
-/*
- * refuses candidates that are no Python, before a device is held; the interpreter of the first seat
- * is ready
- */
-extern void build_parse(Measure *m);
-
 #endif							/* CUDAL1_BUILD_TORCH_H */
