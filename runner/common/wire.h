@@ -162,10 +162,9 @@ typedef struct WireControl
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
 	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
 	uint64_t	gpu_bytes[2];
-	uint32_t	ready;			/* gates of a window that its process has come to */
+	/* gates of a window that its process has come to; a run's part of the table is written then */
+	uint32_t	ready;
 	uint32_t	gate;			/* runs that may start, or WIRE_GATE_END */
-	/* runs that have answered, their part of the table included */
-	uint32_t	done;
 	uint32_t	walks;			/* entries of `walk` */
 	/* memory of the process that it reads while it waits at a gate */
 	WireStretch walk[WIRE_MAX_WALKS];

@@ -163,8 +163,6 @@ entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t f
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
-		if (gated)
-			cudal1_gate_answer(r);
 	}
 	/* the supervisor ends a window after its last run */
 	if (gated)

@@ -383,17 +383,18 @@ class Executor:
 
     def gated_runs(self, slots, flags, model):
         """The runs of a window: each begins when the supervisor opens its gate, and has ended when
-        it says so. Where its results lie is in the table before that, and all else after it. Code
-        that takes this method's place can leave out what it does besides the model within the
-        clock, so that is as little as can be.
+        the process is at the next one. Where its results lie is in the table by then. Code that
+        takes this method's place can leave out what it does besides the model, so that is as little
+        as can be.
         """
-        control, inputs, wait, answer_at = self.control, self.inputs, gates.wait, gates.answer_at
+        control, inputs, wait, list_at = self.control, self.inputs, gates.wait, gates.list_at
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
         seeded = flags & wire.SEED_RUNS
-        # of a result that is one tensor and is listed by its place alone: its type and its strides
-        lone, stride = None, ()
-        likes = ()
+        # of a result that is one tensor and is listed by its place alone: what it is like, and
+        # places that are no memory of others
+        lone, shape, dtype, stride, places = None, (), None, (), set()
+        self.layouts = None
         gates.place(control.address(0),
                     *((self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)))
         gates.begin(control.address(0), flags & wire.SLEEPS)
@@ -406,65 +407,55 @@ class Executor:
             result = model(*inputs[slot])
             if synchronize:
                 synchronize()
-            listed = (type(result) is lone and result.stride() == stride
-                      and answer_at(run, result.data_ptr()))
-            if listed:
-                result = (result,)
-            else:
-                single = type(result) is torch.Tensor
-                result = flatten(result)
-                listed = self.list_results(result, run, likes)
-                gates.answer(run)
-            # a caller has a result while the next one is made
-            self.outputs[:] = (result,)
+            if (type(result) is lone and result.data_ptr() in places
+                    and result.stride() == stride and result.shape == shape
+                    and result.dtype is dtype and list_at(run, result.data_ptr())):
+                # a caller has a result while the next one is made
+                self.outputs[:] = ((result,),)
+                continue
+            single = type(result) is torch.Tensor
+            result = flatten(result)
+            alike = self.list_results(result, run)
             if run == 0:
-                likes = self.repeat_table(result, len(slots))
-                if single:
-                    lone, stride = torch.Tensor, likes[0]
-            elif listed:
-                self.check_listed(result, run)
+                self.repeat_table(result, len(slots))
+            if single and (alike or self.layouts and run == 0):
+                lone, (shape, dtype, stride) = torch.Tensor, self.layouts[0]
+                places.add(result[0].data_ptr())
+            self.outputs[:] = (result,)
         wait(len(slots))
 
-    def list_results(self, result, run, likes):
+    def list_results(self, result, run):
         """Lists where a run's results lie; true if the rest of the table is as repeat_table() left
         it. Results in memory that isn't theirs alone are copied.
         """
         base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
-        at = wire.TABLE_AT + run * len(result) * TENSOR.size
-        alike = len(result) == len(likes)
-        for i, (tensor, stride) in enumerate(zip(result, likes)):
+        n = len(result)
+        at = wire.TABLE_AT + run * n * TENSOR.size
+        alike = self.layouts == [layout(tensor) for tensor in result]
+        for i, tensor in enumerate(result if alike else ()):
             address = tensor.data_ptr() - base
-            if 0 <= address < bound and tensor.stride() == stride:
+            alike = alike and 0 <= address < bound
+            if alike:
                 PLACE.pack_into(self.control.memory, at + i * TENSOR.size, address)
-            else:
-                alike = False
+        table = self.table + run * n * TENSOR.size
+        alike = alike and self.guard.cudal1_guard_find_shared(table, 0, n) >= n
         if not alike:
             self.copies.clear()
             self.write_table(result, run)
             if self.copies and self.gpu:
                 torch._C._cuda_synchronize()
         elif not self.gpu:
-            self.guard.cudal1_guard_make_pages(self.control.address(at), len(result))
+            self.guard.cudal1_guard_make_pages(table, n)
         return alike
 
-    def check_listed(self, result, run):
-        """Lists a run anew whose results are other than the first one's, or memory of others."""
-        n = len(result)
-        table = self.table + run * n * TENSOR.size
-        if (self.layouts != [(tensor.shape, tensor.dtype) for tensor in result]
-                or self.guard.cudal1_guard_find_shared(table, 0, n) < n):
-            self.copies.clear()
-            self.write_table(result, run)
-
     def repeat_table(self, result, runs):
-        """Lists the first run's results for all runs. The strides of each, None where it has to be
-        copied, as it is each time then.
+        """Lists the first run's results for all runs, and notes what they are like. Where one has
+        to be copied, as it is each time then, nothing is noted.
         """
         at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
         entries = self.control.memory[at:at + nbytes]
         self.control.memory[at:at + runs * nbytes] = entries * runs
-        self.layouts = [(tensor.shape, tensor.dtype) for tensor in result]
-        return [None if self.copies else tensor.stride() for tensor in result]
+        self.layouts = None if self.copies else [layout(tensor) for tensor in result]
 
     def write_table(self, result, run=0):
         """Lists where a run's results lie."""
@@ -552,6 +543,10 @@ class Executor:
                 bounds += [first, end]
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
+
+
+def layout(tensor):
+    return tensor.shape, tensor.dtype, tensor.stride()
 
 
 def has_lazy_weights(model):

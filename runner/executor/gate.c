@@ -117,6 +117,8 @@ wait_for(uint32_t run)
 int
 cudal1_gate_wait(uint32_t run)
 {
+	/* the run before ends with this */
+	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	if (control->walks > 0)
 	{
 		take_faults();
@@ -124,14 +126,7 @@ cudal1_gate_wait(uint32_t run)
 			control->walk[walking] = (WireStretch) {0, 0};
 	}
 	waits = 1;
-	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);
 	waits = 0;
 	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;
-}
-
-void
-cudal1_gate_answer(uint32_t run)
-{
-	__atomic_store_n(&control->done, run + 1, __ATOMIC_RELEASE);
 }

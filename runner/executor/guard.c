@@ -30,7 +30,6 @@
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"
-#include "executor/gate.h"
 #include "executor/guard.h"
 
 #define STACK_BYTES ((uint64_t) 64 << 20)
@@ -383,7 +382,7 @@ cudal1_guard_place(void *memory, uint64_t from, uint64_t length)
 }
 
 int
-cudal1_guard_answer(uint32_t run, uint64_t address)
+cudal1_guard_list(uint32_t run, uint64_t address)
 {
 	if (address - base >= bytes)
 		return 0;
@@ -391,6 +390,5 @@ cudal1_guard_answer(uint32_t run, uint64_t address)
 	/* memory of a GPU has all its pages */
 	if (base == 0)
 		make_pages(&control->table[run]);
-	cudal1_gate_answer(run);
 	return 1;
 }

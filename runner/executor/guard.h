@@ -65,10 +65,10 @@ extern void cudal1_guard_make_pages(const void *table, uint64_t n);
 /*
  * For runs whose only result differs from the first one's by its place alone. place: the
  * executor's WireControl, and where results may lie, `length` bytes at `from`; from is 0 on a CPU.
- * answer: lists where the result of run number `run` lies, makes its pages, and says that the run
- * is done; does nothing and returns 0 where it lies elsewhere.
+ * list: lists where the result of run number `run` lies, and makes its pages; does nothing and
+ * returns 0 where it lies elsewhere.
  */
 extern void cudal1_guard_place(void *control, uint64_t from, uint64_t length);
-extern int	cudal1_guard_answer(uint32_t run, uint64_t address);
+extern int	cudal1_guard_list(uint32_t run, uint64_t address);
 
 #endif							/* CUDAL1_GUARD_H */

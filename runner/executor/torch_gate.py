@@ -6,19 +6,18 @@ no Python meanwhile.
 import ctypes
 import os
 
-begin = wait = answer = place = answer_at = None
+begin = wait = place = list_at = None
 
 
 def open_library(libdir):
-    global begin, wait, answer, place, answer_at
+    global begin, wait, place, list_at
     library = ctypes.PyDLL(os.path.join(libdir, "libcudal1guard.so"))
-    begin, wait, answer, place, answer_at = (
-        library.cudal1_gate_begin, library.cudal1_gate_wait, library.cudal1_gate_answer,
-        library.cudal1_guard_place, library.cudal1_guard_answer,
+    begin, wait, place, list_at = (
+        library.cudal1_gate_begin, library.cudal1_gate_wait, library.cudal1_guard_place,
+        library.cudal1_guard_list,
     )
     begin.argtypes = ctypes.c_void_p, ctypes.c_int
     wait.argtypes, wait.restype = (ctypes.c_uint32,), ctypes.c_int
-    answer.argtypes = (ctypes.c_uint32,)
     place.argtypes = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64
-    answer_at.argtypes, answer_at.restype = (ctypes.c_uint32, ctypes.c_uint64), ctypes.c_int
-    begin.restype = answer.restype = place.restype = None
+    list_at.argtypes, list_at.restype = (ctypes.c_uint32, ctypes.c_uint64), ctypes.c_int
+    begin.restype = place.restype = None

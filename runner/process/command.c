@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,19 +32,21 @@
 /*
  * Reads what the kernel accounts to an executor, and how long the supervisor had to wait for a
  * core. The executor's delay is its first thread's, and also grows while other threads of it have
- * the core. Threads gain nothing by that, because reading_seconds() never goes below the CPU time
- * of all of them.
+ * the core. So it counts where there are none; and one that came and went in between has its time
+ * in that of the process, below which reading_seconds() never goes.
  */
 static void
 read_usage(const Executor *executor, Reading *reading)
 {
 	static int	own_fd = -1;
 	struct timespec cpu;
+	struct stat tasks;
 	ProcTurns	turns;
 	ProcTurns	own = {0};
 
 	*reading = (Reading) {0};
-	if (!executor->one_core)
+	/* of two links and one for each thread */
+	if (!executor->one_core || fstat(executor->tasks_fd, &tasks) != 0 || tasks.st_nlink > 3)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -208,7 +211,7 @@ executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double 
 	WireControl *control = executor->control;
 	ExecutorResult result;
 
-	control->ready = control->gate = control->done = 0;
+	control->ready = control->gate = 0;
 	result = executor_begin(executor, WIRE_RUN, runs, flags | WIRE_FLAG_GATED, 0, timeout);
 	if (result == EXECUTOR_OK)
 		await_word(executor, &control->ready, 1, executor->begun + timeout);
@@ -226,14 +229,7 @@ executor_open_gate(Executor *executor, uint32_t gate)
 bool
 executor_await_run(const Executor *executor, uint32_t run)
 {
-	return await_word(executor, &executor->control->done, run + 1,
-					  executor->begun + executor->limit);
-}
-
-bool
-executor_await_gate(const Executor *executor, uint32_t run)
-{
-	return await_word(executor, &executor->control->ready, run + 1,
+	return await_word(executor, &executor->control->ready, run + 2,
 					  executor->begun + executor->limit);
 }
 

@@ -34,7 +34,8 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock =
+	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->tasks_fd =
+		executor->sock =
 		executor->log_fd = executor->control_fd = executor->handed = -1;
 }
 
@@ -55,6 +56,8 @@ attach(Executor *executor, double seconds)
 	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
 	executor->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) executor->pid);
+	executor->tasks_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (executor->schedstat_fd >= 0
 		&& clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
 	{
@@ -300,11 +303,10 @@ executor_end(Executor *executor)
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
 	executor_give_back(executor);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 	{
 		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd,
-			executor->sock, executor->log_fd,
-			executor->control_fd}[i];
+			executor->tasks_fd, executor->sock, executor->log_fd, executor->control_fd}[i];
 
 		if (fd >= 0)
 			close(fd);

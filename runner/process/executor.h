@@ -30,6 +30,7 @@ typedef struct Executor
 	int			pidfd;
 	int			stat_fd;		/* /proc/PID/stat */
 	int			schedstat_fd;	/* /proc/PID/schedstat */
+	int			tasks_fd;		/* /proc/PID/task */
 	clockid_t	cpu_clock;		/* CPU time of all its threads */
 	bool		one_core;		/* pinned to a single core: time spent waiting for it can be told */
 	int			sock;
@@ -142,8 +143,8 @@ extern void executor_await(Executor *const *executors, int n);
 /*
  * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
  * waits until it spins at its first gate. executor_open_gate() opens the gate of the first `gate`
- * runs, executor_await_run() waits for an answer, and executor_await_gate() until the process is at
- * a run's gate: false where that did not come before `timeout` was over. executor_end_window() ends
+ * runs, and executor_await_run() waits until the process has made a run and is at its next gate:
+ * false where that did not come before `timeout` was over. executor_end_window() ends
  * the window, takes the command's answer, and leaves the process stopped; `all`: every run has
  * answered.
  */
@@ -151,7 +152,6 @@ extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, u
 											double timeout);
 extern void executor_open_gate(Executor *executor, uint32_t gate);
 extern bool executor_await_run(const Executor *executor, uint32_t run);
-extern bool executor_await_gate(const Executor *executor, uint32_t run);
 extern ExecutorResult executor_end_window(Executor *executor, bool all);
 
 /*

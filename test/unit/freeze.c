@@ -96,7 +96,7 @@ window(int runs, bool honest, int *seen)
 		{
 			while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) < run)
 				;
-			__atomic_store_n(&control->done, run, __ATOMIC_RELEASE);
+			__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 		}
 		while (runs == 2 && __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END)
 			;

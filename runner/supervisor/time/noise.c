@@ -13,8 +13,8 @@
 #include "supervisor/backend.h"
 #include "supervisor/time/time.h"
 
-#define NEW_LEAST		32768	/* bytes of a result that may be new; and at least */
-#define NEW_SHARE		8		/* a result of which one byte in so many was no result's before */
+#define NEW_LEAST		32768	/* bytes that a run's results have at least, to be new where */
+#define NEW_SHARE		8		/* one in so many was no result's before */
 
 /* Bytes of a stretch that have been noise. */
 static uint64_t
@@ -51,10 +51,10 @@ add(Process *process, WireStretch added)
 		added.from = added.from < s.from ? added.from : s.from;
 		added.to = added.to > s.to ? added.to : s.to;
 	}
-	if (n == STRETCHES)
-		n = 0;
-	process->stretch[n] = added;
-	process->nstretches = n + 1;
+	/* there is room for more than a process may have had new */
+	if (n < STRETCHES)
+		process->stretch[n++] = added;
+	process->nstretches = n;
 }
 
 int
@@ -71,23 +71,84 @@ noise_written(const Measure *m, const Process *process, int output, const uint64
 	return i;
 }
 
+static bool
+read_watched(Measure *m, Process *process, uint64_t *value)
+{
+	uint64_t	address[WATCHED];
+
+	for (int i = 0; i < process->nwatched; i++)
+		address[i] = process->watched[i].address;
+	memset(value, 0, WATCHED * sizeof(*value));
+	return m->backend->peek(m, &process->executor, address, process->nwatched, 1, value);
+}
+
+bool
+noise_watch(Measure *m, Process *process)
+{
+	uint64_t	value[WATCHED];
+
+	for (process->nwatched = 0; process->nwatched < WATCHED; process->nwatched++)
+	{
+		uint64_t	drawn = random_below(&m->random, (uint64_t) process->nremembered);
+
+		process->watched[process->nwatched].address = process->remembered[drawn];
+	}
+	if (!read_watched(m, process, value))
+		return false;
+	for (int i = 0; i < WATCHED; i++)
+		process->watched[i].value = value[i];
+	return true;
+}
+
+bool
+noise_stays(Measure *m, Process *process)
+{
+	uint64_t	value[WATCHED];
+
+	if (!read_watched(m, process, value))
+		return false;
+	for (int i = 0; i < process->nwatched; i++)
+		if (value[i] != process->watched[i].value)
+		{
+			process->touched++;
+			break;
+		}
+	return true;
+}
+
+/* Of the watched bytes, those in one of `n` stretches hold the supervisor's noise now. */
+static bool
+note_noise(Measure *m, Process *process, const WireStretch *stretch, int n)
+{
+	uint64_t	value[WATCHED];
+
+	if (!read_watched(m, process, value))
+		return false;
+	for (int i = 0; i < process->nwatched; i++)
+		for (int k = 0; k < n; k++)
+			if (process->watched[i].address >= stretch[k].from
+				&& process->watched[i].address < stretch[k].to)
+				process->watched[i].value = value[i];
+	return true;
+}
+
 bool
 noise_leave(Measure *m, Process *process, uint32_t run)
 {
-	bool		new = false;
+	WireStretch stretch[WIRE_MAX_TENSORS];
+	uint64_t	bytes = 0;
+	uint64_t	known = 0;
 
 	for (int output = 0; output < m->outputs; output++)
 	{
-		WireStretch stretch;
+		WireStretch *s = &stretch[output];
 
-		if (!m->backend->overwrite(m, &process->executor, process->side, run, output, &stretch))
+		if (!m->backend->overwrite(m, &process->executor, process->side, run, output, s))
 			return false;
-		if (stretch.to - stretch.from < NEW_LEAST)
-			continue;
-		new = new || (stretch.to - stretch.from - known_bytes(process, &stretch)) * NEW_SHARE
-			> stretch.to - stretch.from;
-		add(process, stretch);
+		bytes += s->to - s->from;
+		known += known_bytes(process, s);
+		add(process, *s);
 	}
-	process->new += new;
-	return true;
+	process->new += bytes >= NEW_LEAST && (bytes - known) * NEW_SHARE > bytes;
+	return note_noise(m, process, stretch, m->outputs);
 }

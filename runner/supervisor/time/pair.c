@@ -32,7 +32,7 @@
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
 #define BRING_MOST		1.5e-5	/* seconds that bringing an input may add to each run */
 #define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
-#define LONGER_SHARE	0.1		/* of a run, that runs which do not count may take longer */
+#define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
 static int
 seat(const Pair *pair, Side side)
@@ -216,7 +216,7 @@ make_round(Pair *pair, Process *process, const Plan *plan)
 	{
 		values_append(&process->ratio, seconds / process->seconds);
 		values_append(&process->longer,
-					  (process->uncounted - reference->uncounted) / process->seconds);
+					  (process->above - reference->above) / process->seconds);
 	}
 	return true;
 }
@@ -244,8 +244,8 @@ make_rounds(Pair *pair, const Plan *plan)
 }
 
 /*
- * What a pair gave of a candidate. Runs at the start of a window do not count, nor does the one of
- * a hand test. A candidate that works ahead in these pays for it.
+ * What a pair gave of a candidate. A median ignores slow runs, so a candidate could work for others
+ * in these. What its mean is higher by, beyond the reference's, counts from a tenth of a run on.
  */
 static double
 ratio_of(const Process *process)

@@ -16,7 +16,8 @@
 #define LOOKS			4		/* elements of an output that are read at once */
 #define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
 #define REMEMBERED		64		/* elements of earlier results that a process is known by */
-#define STRETCHES		256 	/* where earlier results lay */
+#define WATCHED			4
+#define STRETCHES		1024	/* where earlier results lay */
 
 /* elements of one output of a run, drawn anew for each run of a round */
 typedef struct Look
@@ -39,6 +40,13 @@ typedef struct Round
 	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
 } Round;
 
+/* a byte of an earlier result, which a process at its gate leaves alone */
+typedef struct Watched
+{
+	uint64_t	address;
+	uint64_t	value;
+} Watched;
+
 /* a process of a pair */
 typedef struct Process
 {
@@ -50,16 +58,18 @@ typedef struct Process
 	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
 	char	   *outputs;		/* of the compared runs of the last window */
 	double		seconds;		/* a run of the last window */
-	double		uncounted;		/* what runs that do not count took longer, a run of the window */
+	double		above;			/* that the mean of all runs of the last window is above that */
 	Values		ratio;			/* of a candidate: by round */
-	Values		longer;			/* of a candidate: by round, `uncounted` beyond the reference's */
+	Values		longer;			/* of a candidate: by round, `above` beyond the reference's */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
 	WireStretch stretch[STRETCHES]; /* of large results on a CPU: where earlier ones lay, apart */
 	int			nstretches;
-	uint64_t	noise_at;		/* 0, or an element of the last result, */
-	uint64_t	noise;			/* which holds this noise until the next gate opens */
-	int			prepared;		/* results of a window that were there before their gates */
+	Watched		watched[WATCHED];	/* of earlier results, until the next gate opens */
+	int			nwatched;
+	int			touched;		/* times that the process wrote there while it waited */
+	int			looked[WIRE_MAX_TENSORS];	/* of each output of compiled code: looks at it, */
+	int			prepared[WIRE_MAX_TENSORS]; /* and times that it was there before its gate */
 	int			new;			/* results of a window that lay where no result had */
 } Process;
 
@@ -103,8 +113,11 @@ extern void window_enter(Pair *pair, const Process *process);
  * noise.c, for modules on a CPU. noise_written: how many elements of an output, from the first on,
  * lie in pages that the process has written; the kernel would clear others as they are read.
  * noise_leave: noise over the results of a run, and counts it as new where no result has lain
- * before; false after conclude()
+ * before. noise_watch: notes, when a run has ended, what lies where earlier results lay.
+ * noise_stays: counts where it has changed since then but for the noise. False after conclude()
  */
+extern bool noise_watch(Measure *m, Process *process);
+extern bool noise_stays(Measure *m, Process *process);
 extern int	noise_written(const Measure *m, const Process *process, int output,
 						  const uint64_t *address, int n);
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);

@@ -26,11 +26,8 @@
 #define CLEAN_LEAST		3		/* runs that kept their core, for the others not to count */
 #define HAND_SECONDS	5e-4	/* for what was sent to a device before a hand test */
 #define TRIMMED			0.1		/* of long runs, the slowest do not count */
-#define BETWEEN_MOST	1e-4	/* seconds from an answer to the next gate, */
-#define BETWEEN_OUTPUT	5e-6	/* and for each output; or */
-#define BETWEEN_SHARE	0.1		/* of a run */
-#define PREPARED_LEAST	4		/* results of a window that were right before their gates */
-#define PREPARED_SHARE	8		/* and one in so many of its runs: noise may be right */
+#define PREPARED_LEAST	4		/* times that an output was right before its gate, */
+#define PREPARED_SHARE	8		/* and one in so many that were looked at: noise may be right */
 #define NEW_PARTS		4		/* one in so many runs of a window may have new memory */
 
 /* seconds of the runs of a window that may count */
@@ -40,10 +37,7 @@ typedef struct Runs
 	bool		clean[WIRE_MAX_RUNS];	/* supervisor and, on a device, executor kept their cores */
 	int			n;
 	int			nclean;
-	double		others;			/* of runs at the start, and of a hand test, which never count */
-	int			nothers;
-	double		between[WIRE_MAX_RUNS]; /* from an answer until the process was at the next gate */
-	int			nbetween;
+	double		all;			/* of all runs, less what the supervisor may have been late */
 } Runs;
 
 static bool
@@ -70,26 +64,33 @@ find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
 
 /*
  * Before a gate: reads an element of the place that compiled code has for the run's outputs. Where
- * a module's results come is not known, but the noise over the last one must still be there.
+ * a module's results come is not known, but what lies where earlier ones lay must stay.
  */
 static bool
 look_before(Measure *m, Process *process, uint32_t run, const Look *look,
 			uint64_t *before)
 {
-	uint64_t	address = process->noise_at;
+	uint64_t	address;
 	Look		one = {look->output, look->n > 0, {look->element[0]}};
 
 	if (m->backend->module)
-	{
-		*before = process->noise;
-		if (address != 0 && !m->backend->peek(m, &process->executor, &address, 1, 1, before))
-			return false;
-		process->prepared += *before != process->noise;
-		return true;
-	}
+		return !m->backend->overwrite || noise_stays(m, process);
 	return one.n == 0 || find_elements(m, process, run, &one, &address) == 0
 		|| m->backend->peek(m, &process->executor, &address, 1,
 							tensor_dtype_size(m->output[look->output].dtype), before);
+}
+
+/* Remembers where elements of a result lie. */
+static void
+remember(Measure *m, Process *process, const uint64_t *address, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			at = process->nremembered < REMEMBERED ? process->nremembered++
+			: (int) random_below(&m->random, REMEMBERED);
+
+		process->remembered[at] = address[i];
+	}
 }
 
 /* At the answer: reads elements of one output at once. */
@@ -113,7 +114,14 @@ look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
 						"%s: output %d of a run that says it is done lies nowhere",
 						name_of_side(process->side), look->output);
 	}
-	process->prepared += n > 0 && !m->backend->module && memcmp(&value[0], before, size) == 0;
+	process->looked[look->output] += n > 0 && !m->backend->module;
+	process->prepared[look->output] += n > 0 && !m->backend->module
+		&& memcmp(&value[0], before, size) == 0;
+	if (m->backend->overwrite && n > 0)
+	{
+		remember(m, process, address, 1);
+		return noise_watch(m, process);
+	}
 	return true;
 }
 
@@ -128,24 +136,22 @@ leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
 	int			n = find_elements(m, process, run, look, address);
 
-	process->noise_at = 0;
 	if (!m->backend->module || n == 0)
 		return true;
 	if (m->backend->overwrite)
-	{
-		process->noise_at = address[0];
-		process->noise = 0;
-		return noise_leave(m, process, run)
-			&& m->backend->peek(m, &process->executor, address, 1, 1, &process->noise);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		int			at = process->nremembered < REMEMBERED ? process->nremembered++
-			: (int) random_below(&m->random, REMEMBERED);
-
-		process->remembered[at] = address[i];
-	}
+		return noise_leave(m, process, run);
+	remember(m, process, address, n);
 	return m->backend->poke(m, &process->executor, process->side, address, n, size);
+}
+
+/* What a run needs, none of which its process has before: its input, and its seed. */
+static bool
+hand_over(Pair *pair, Process *process, uint32_t run)
+{
+	Measure    *m = pair->m;
+
+	process->executor.control->seeds[run] = m->seeds_runs ? pair->round.seed[run] : 0;
+	return m->backend->bring(m, &process->arena, process->side, run);
 }
 
 /*
@@ -173,7 +179,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 													  (uint64_t) process->nremembered)];
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, stopped))
 		return false;
-	if (!m->backend->bring(m, &process->arena, process->side, run))
+	if (!hand_over(pair, process, run))
 		return false;
 	executor_open_gate(&process->executor, run + 1);
 	clock_sleep(HAND_SECONDS);
@@ -190,6 +196,15 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	return look_at_answer(m, process, run, look, before, process->value[run]);
 }
 
+static bool
+is_compared(const Round *round, uint32_t run)
+{
+	for (uint32_t i = 0; i < round->compared; i++)
+		if (round->compare[i] == run)
+			return true;
+	return false;
+}
+
 /*
  * One run, its seconds from gate to answer, and what it gave: that is read before the kernel's
  * accounts, because code that answers early could go on meanwhile. False: no answer, or after
@@ -197,7 +212,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
  */
 static bool
 timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds,
-		  bool *clean)
+		  double *lost)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
@@ -208,11 +223,11 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 
 	if (pair->stops && executor_freeze(executor) != EXECUTOR_OK)
 		return false;
-	if (!counted && !m->backend->bring(m, &process->arena, process->side, run))
+	if (!counted && !hand_over(pair, process, run))
 		return false;
 	executor_read_usage(executor, &from, pair->reads);
 	from.wall = clock_now();
-	if (counted && !m->backend->bring(m, &process->arena, process->side, run))
+	if (counted && !hand_over(pair, process, run))
 		return false;
 	executor_open_gate(executor, run + 1);
 	if (pair->stops && executor_thaw(executor) != EXECUTOR_OK)
@@ -220,12 +235,15 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (!executor_await_run(executor, run))
 		return false;
 	to.wall = clock_now();
+	/* an output that is compared is what it is now */
+	if (is_compared(&pair->round, run) && !m->backend->rests
+		&& executor_freeze(executor) != EXECUTOR_OK)
+		return false;
 	if (!look_at_answer(m, process, run, &pair->round.look[run], before, process->value[run]))
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
-	*clean = to.own_delay - from.own_delay <= LOST
-		&& (!m->backend->rests || to.delay - from.delay <= LOST);
 	/* on a device, work goes on while the executor waits for its core */
+	*lost = to.own_delay - from.own_delay + (m->backend->rests ? to.delay - from.delay : 0);
 	*seconds = m->backend->rests ? to.wall - from.wall : reading_seconds(executor, &from, &to);
 	return true;
 }
@@ -255,8 +273,6 @@ read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
 {
 	Measure    *m = pair->m;
 
-	if (*done == pair->round.compared || pair->round.compare[*done] != run)
-		return true;
 	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
 	return measure_read(m, &process->executor, process->side, &process->arena, run,
@@ -270,21 +286,6 @@ window_enter(Pair *pair, const Process *process)
 
 	heat_enter(m, process->member ? process->member : pair->n == 1 ? pair->process[1].member
 			   : &m->all);
-}
-
-/*
- * Refuses a process that does more between its runs than list its results, because it could bring
- * into caches what the next run needs.
- */
-static bool
-check_between(Measure *m, Process *process, Runs *runs)
-{
-	double		most = fmax(BETWEEN_MOST + BETWEEN_OUTPUT * m->outputs,
-							BETWEEN_SHARE * process->seconds);
-
-	return runs->nbetween == 0
-		|| !(cudal1_score_median(runs->between, (size_t) runs->nbetween) > most)
-		|| refuse(m, process, "between", "the process works between its runs");
 }
 
 static bool
@@ -304,8 +305,8 @@ begin(Pair *pair, Process *process)
 		executor->control->slots[k] = k;
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
-	process->noise_at = 0;
-	process->prepared = process->new = 0;
+	process->nwatched = 0;
+	process->new = 0;
 	result = executor_begin_window(executor, pair->round.runs, flags, pair->round.runs * limit);
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
@@ -320,7 +321,7 @@ window_run(Pair *pair, Process *process)
 	double		started = clock_now();
 	uint32_t	compared = 0;
 	uint32_t	k = 0;
-	bool		turned = false; /* the device has worked for the supervisor since the last run */
+	bool		turned = false; /* device or process did something else since the last run */
 	bool		good = begin(pair, process);
 	bool		entered = good;
 
@@ -328,10 +329,8 @@ window_run(Pair *pair, Process *process)
 	{
 		uint64_t	before = 0;
 		double		seconds = 0;
-		bool		clean = false;
+		double		lost = 0;	/* of them, that the supervisor may have been late */
 
-		if (m->seeds_runs)
-			process->executor.control->seeds[k] = round->seed[k];
 		good = look_before(m, process, k, &round->look[k], &before);
 		if (good && k == round->hand)
 		{
@@ -339,18 +338,14 @@ window_run(Pair *pair, Process *process)
 			if (!good)
 				break;
 		}
-		else if (!good || !timed_run(pair, process, k, &before, &seconds, &clean))
+		else if (!good || !timed_run(pair, process, k, &before, &seconds, &lost))
 			break;
 		else if (k >= round->dropped && !turned)
 		{
 			runs.seconds[runs.n] = seconds;
-			runs.nclean += runs.clean[runs.n++] = clean;
+			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
 		}
-		if (k == round->hand || (clean && k < round->dropped))
-		{
-			runs.others += seconds;
-			runs.nothers++;
-		}
+		runs.all += seconds - lost;
 		turned = false;
 		if (k == round->probed && m->backend->rests)
 		{
@@ -361,16 +356,13 @@ window_run(Pair *pair, Process *process)
 									"answered"));
 			turned = true;
 		}
-		runs.between[runs.nbetween] = -clock_now();
-		if (good && !executor_await_gate(&process->executor, k + 1))
-			break;
-		runs.between[runs.nbetween++] += clock_now();
-		if (good && compared < round->compared && round->compare[compared] == k)
+		if (good && is_compared(round, k))
 		{
 			good = read_compared(pair, process, k, &compared);
-			turned = m->backend->rests != NULL;
+			turned = true;
 		}
-		good = good && leave_noise(m, process, k, &round->look[k]);
+		good = good && leave_noise(m, process, k, &round->look[k])
+			&& executor_thaw(&process->executor) == EXECUTOR_OK;
 	}
 	if (entered)
 	{
@@ -380,9 +372,9 @@ window_run(Pair *pair, Process *process)
 	}
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->sleeps);
-	process->uncounted = k > 0 ? (runs.others - runs.nothers * process->seconds) / k : 0;
+	process->above = k > 0 ? runs.all / k - process->seconds : 0;
 	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
-	return good && k == round->runs && check_between(m, process, &runs);
+	return good && k == round->runs;
 }
 
 bool
@@ -445,11 +437,12 @@ window_compare(Pair *pair, Process *process)
 		if (!measure_compare(m, reference->outputs + i * m->output_bytes,
 							 process->outputs + i * m->output_bytes, SIDE_CANDIDATE))
 			return false;
-	if (process->prepared >= PREPARED_LEAST
-		&& (uint32_t) process->prepared * PREPARED_SHARE >= round->runs)
-		return refuse(m, process, "prepared", m->backend->module
-					  ? "the process wrote to a result while it waited at its gate"
-					  : "results were there before their runs began");
+	for (int i = 0; i < m->outputs; i++)
+		if (process->prepared[i] >= PREPARED_LEAST
+			&& process->prepared[i] * PREPARED_SHARE >= process->looked[i])
+			return refuse(m, process, "prepared", "results were there before their runs began");
+	if (process->touched > 1)
+		return refuse(m, process, "prepared", "the process works while it waits at its gate");
 	/* in the first window all memory is new */
 	if (pair->rounds > 0 && (uint32_t) process->new *NEW_PARTS > round->runs)
 		return refuse(m, process, "new_memory", "results keep coming where no result has been");

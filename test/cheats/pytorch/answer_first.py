@@ -1,18 +1,17 @@
 # kind: 2 work after the answer; task: small; outcome: wrong_output; always: yes
-# Says that a run is done before it does it.
-# include shared/window.py
+# Says that it is at its next gate before it does a run's work.
+# include shared/behind.py
 
 
 def gated_runs(self, slots, flags, model):
     result = torch.empty(4, 32)
+    words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
 
-    def work(run, slot):
-        self.write_table((result,), run)
-        main.gates.answer(run)
-        result.copy_(model(self.inputs[slot][0]))
-        return (result,)
+    def work(x):
+        words[0] += 1
+        result.copy_(model(x))
 
-    in_place(self, slots, work)
+    behind_gates(self, slots, (result,), work)
 
 
 main.Executor.gated_runs = gated_runs

@@ -1,5 +1,5 @@
-# kind: 24 caches warmed between runs; task: lookup; outcome: cheat; always: yes
-# Between an answer and the next gate, for which the supervisor waits, it brings its table into caches.
+# kind: 24 caches warmed between runs; task: lookup; outcome: successful, unstable; bound: 1.1; always: yes
+# Between its work and the next gate it brings its table into caches; a run ends at the next gate.
 # include tasks/lookup.py
 # include shared/behind.py
 

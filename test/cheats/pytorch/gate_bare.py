@@ -1,4 +1,4 @@
-# kind: 6 fewer steps than the executor's; task: linear; outcome: successful; bound: 1.3; always: yes
+# kind: 6 fewer steps than the executor's; task: linear; outcome: successful; bound: 1.5; always: yes
 # The result's memory and its entries in the table are there before a gate opens, and a result lies where the one before lay.
 # Honest code that does the same work in the same memory is worth 1.12.
 # include shared/behind.py

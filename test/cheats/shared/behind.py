@@ -27,7 +27,6 @@ def behind_gates(self, slots, result, work, waiting=None, after=None):
         if not gates.wait(run):
             return
         work(x)
-        gates.answer(run)
         if after:
             after()
     gates.wait(len(slots))
