@@ -3,10 +3,10 @@
  *		A window: the gated runs of one process.
  *
  * A process can't know the input of a run before the run's turn. The supervisor brings the input,
- * opens the gate, and waits for the answer; the time from gate to answer is the run's. At its gate
- * nothing of a result is there, and at its answer all of it is: a few elements are read at both
- * moments, and those of the answer must be what the reference gave. The process is stopped before
- * the window and after it.
+ * opens the gate, and waits until the process is at its next gate; the time from the coming of the
+ * input until then is the run's. At a gate nothing of the result is there, and at the next one all
+ * of it is: a few elements are read at both moments, and those of the second must be what the
+ * reference gave. The process is stopped before the window and after it.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -93,9 +93,9 @@ remember(Measure *m, Process *process, const uint64_t *address, int n)
 	}
 }
 
-/* At the answer: reads elements of one output at once. */
+/* When a run has ended: reads elements of one output at once. */
 static bool
-look_at_answer(Measure *m, Process *process, uint32_t run, const Look *look,
+look_after(Measure *m, Process *process, uint32_t run, const Look *look,
 			   const uint64_t *before, uint64_t *value)
 {
 	uint64_t	address[LOOKS] = {0};
@@ -193,7 +193,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (!executor_await_run(&process->executor, run))
 		return false;
 	*seconds += clock_now();
-	return look_at_answer(m, process, run, look, before, process->value[run]);
+	return look_after(m, process, run, look, before, process->value[run]);
 }
 
 static bool
@@ -206,9 +206,9 @@ is_compared(const Round *round, uint32_t run)
 }
 
 /*
- * One run, its seconds from gate to answer, and what it gave: that is read before the kernel's
- * accounts, because code that answers early could go on meanwhile. False: no answer, or after
- * conclude().
+ * One run, its seconds, and what it gave: that is read before the kernel's accounts, because code
+ * that says too early that it has ended could go on meanwhile. lost: seconds by which the
+ * supervisor may have been late. False: the run did not end, or after conclude().
  */
 static bool
 timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds,
@@ -239,7 +239,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (is_compared(&pair->round, run) && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
-	if (!look_at_answer(m, process, run, &pair->round.look[run], before, process->value[run]))
+	if (!look_after(m, process, run, &pair->round.look[run], before, process->value[run]))
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
 	/* on a device, work goes on while the executor waits for its core */
@@ -265,7 +265,7 @@ seconds_of(Runs *runs, bool trimmed)
 }
 
 /*
- * What the outputs of a run are compared by: read as a whole at its answer. Its input is noise
+ * What the outputs of a run are compared by: read as a whole when it has ended. Its input is noise
  * then, because a result that lies there is no memory of a caller's own.
  */
 static bool
@@ -353,7 +353,7 @@ window_run(Pair *pair, Process *process)
 
 			good = m->backend->rests(m, &rests)
 				&& (rests || refuse(m, process, "rest", "a kernel went on after the run had "
-									"answered"));
+									"ended"));
 			turned = true;
 		}
 		if (good && is_compared(round, k))
