@@ -208,9 +208,6 @@ BEGIN
 			RETURNING 1)
 	SELECT count(*) INTO n FROM added;
 	PERFORM cudal1.wake() WHERE n > 0;
-	IF n = 0 THEN
-		RAISE NOTICE 'no best candidate has a verdict of before %', date_trunc('second', latest);
-	END IF;
 	RETURN n;
 END
 $$;
