@@ -30,7 +30,7 @@
 #define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
-#define BRING_MOST		1.5e-5	/* seconds that bringing an input may add to each run */
+#define BRING_MOST		5e-5	/* seconds that bringing an input may add to each run */
 #define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
@@ -201,7 +201,6 @@ make_round(Pair *pair, Process *process, const Plan *plan)
 {
 	Process    *reference = &pair->process[0];
 	bool		first = random_below(&pair->m->random, 2) == 0;
-	double		seconds;
 
 	if (!window_draw(pair, plan) || !run(pair, first ? reference : process)
 		|| !run(pair, first ? process : reference))
@@ -211,10 +210,9 @@ make_round(Pair *pair, Process *process, const Plan *plan)
 		return true;
 	if (!window_compare(pair, process))
 		return leaves(pair, process);
-	seconds = fmin(reference->seconds, SLOWED_MOST * pair->alone);
 	if (process->seconds > 0)
 	{
-		values_append(&process->ratio, seconds / process->seconds);
+		values_append(&process->ratio, reference->seconds / process->seconds);
 		values_append(&process->longer,
 					  (process->above - reference->above) / process->seconds);
 	}
@@ -246,13 +244,16 @@ make_rounds(Pair *pair, const Plan *plan)
 /*
  * What a pair gave of a candidate. A median ignores slow runs, so a candidate could work for others
  * in these. What its mean is higher by, beyond the reference's, counts from a tenth of a run on.
+ * A reference that is slower than alone counts for a tenth more at most.
  */
 static double
-ratio_of(const Process *process)
+ratio_of(const Pair *pair, const Process *process)
 {
 	double		longer = values_median(&process->longer);
+	double		slowed = values_median(&pair->reference) / (SLOWED_MOST * pair->alone);
 
-	return values_median(&process->ratio) / (longer > LONGER_SHARE ? 1 + longer : 1);
+	return values_median(&process->ratio) / (longer > LONGER_SHARE ? 1 + longer : 1)
+		/ fmax(slowed, 1);
 }
 
 static bool
@@ -325,7 +326,7 @@ pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, doub
 
 		if (process->gone || process->ratio.n == 0)
 			continue;
-		ratio[i] = ratio_of(process);
+		ratio[i] = ratio_of(&pair, process);
 		values_append(&reference[i], values_median(&pair.reference));
 		values_append(&candidate[i], values_median(&pair.reference) / ratio[i]);
 		members[i]->result.rounds += pair.rounds;
