@@ -23,11 +23,12 @@ static int	made_up_sleep(const struct timespec *t, struct timespec *left);
 
 #include "tap.h"
 
-#define ELEMENTS	8192
+#define ELEMENTS	64
 #define RUNS		64
 #define RUN			50e-6		/* seconds of a run that is warm, */
 #define BRING		1e-6		/* and of bringing its input, */
 #define TIMED		(RUN + BRING)	/* which counts on a CPU */
+#define LARGE		300000	/* bytes that results in new memory seem to have */
 #define PLACES		6			/* results of PyTorch come where the sixth before lay */
 
 /* what the process of a candidate does */
@@ -181,11 +182,14 @@ overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
 	static uint64_t next;
 	uint64_t	at = (uint64_t) (uintptr_t) result_of(run);
 
+	*stretch = (WireStretch) {at, at + sizeof(memory[0])};
 	if (is_candidate(executor) && manner == NEW)
-		at = ++next * 2 * sizeof(memory[0]);
+	{
+		next++;
+		*stretch = (WireStretch) {next << 20, (next << 20) + LARGE};
+	}
 	else
 		memset(result_of(run), 0x55, sizeof(memory[0]));
-	*stretch = (WireStretch) {at, at + sizeof(memory[0])};
 	return true;
 }
 

@@ -13,7 +13,7 @@
 #include "supervisor/backend.h"
 #include "supervisor/time/time.h"
 
-#define NEW_LEAST		32768	/* bytes that a run's results have at least, to be new where */
+#define NEW_LEAST		262144	/* bytes that a run's results have at least, to be new where */
 #define NEW_SHARE		8		/* one in so many was no result's before */
 
 /* Bytes of a stretch that have been noise. */

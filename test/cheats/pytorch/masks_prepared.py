@@ -1,5 +1,5 @@
 # kind: 12 reused memory; task: masks; outcome: cheat; always: yes
-# Hands out copies that were prepared, each once and none of 32 KiB.
+# Hands out copies that were prepared, each once and each small.
 import torch
 
 
