@@ -194,7 +194,7 @@ is(join(' ', glob "$scratch/*"), $kept, 'nothing is left of them but what is kep
 is(found($group[0]), 'candidate candidate', 'code that tried to write there has a build of its own, and the first is there as before');
 is_measured($group[1], 'which still works:');
 
-# a reference that compiles itself has what it made itself, whoever is measured against it
+# a reference that compiles itself has what it made itself, whichever code is measured against it
 $task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
 my $swapping = <<'END' . $plain_model;
 import os, torch.utils.cpp_extension

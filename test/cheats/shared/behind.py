@@ -10,7 +10,7 @@ GATE_AT = main.wire.TABLE_AT + main.wire.MAX_RUNS * main.wire.MAX_TENSORS * main
 
 def behind_gates(self, slots, result, work, waiting=None, after=None):
     """Each run is work(x), which writes to `result`; waiting(x) is called while a gate is shut, and
-    after() between an answer and the next gate.
+    after() between its work and the next gate.
     """
     gates = main.gates
     # gates that the process has come to, and the runs that may begin
