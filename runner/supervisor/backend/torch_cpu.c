@@ -58,15 +58,23 @@ torch_cpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return true;
 }
 
+/* The table's entry of an output, copied once: it lies in memory that the executor can write. */
+static WireTensor
+listed(const Measure *m, const Executor *executor, uint32_t run, int output)
+{
+	WireTensor	t;
+
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
+	return t;
+}
+
 static uint64_t
 torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
 				  uint64_t element)
 {
-	WireTensor	t;
+	WireTensor	t = listed(m, executor, run, output);
 
-	/* copied once, because it lies in memory that the executor can write */
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(t));
 	return t.address + executor_place_of(&t, &m->output[output], element)
 		* tensor_dtype_size(m->output[output].dtype);
 }
@@ -85,10 +93,8 @@ torch_cpu_overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int
 					WireStretch *stretch)
 {
 	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
-	WireTensor	t;
+	WireTensor	t = listed(m, executor, run, output);
 
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(t));
 	if (executor_write_tensor(executor, &t, &m->output[output], random_next(&m->random),
 							  (char *) m->noise + at, NOISE_BYTES - at, stretch) == EXECUTOR_OK
 		|| errno == ESRCH)

@@ -196,13 +196,14 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	return look_after(m, process, run, look, before, process->value[run]);
 }
 
-static bool
-is_compared(const Round *round, uint32_t run)
+/* The place of a run among those that are compared; -1: it is not. */
+static int
+compared_as(const Round *round, uint32_t run)
 {
 	for (uint32_t i = 0; i < round->compared; i++)
 		if (round->compare[i] == run)
-			return true;
-	return false;
+			return (int) i;
+	return -1;
 }
 
 /*
@@ -236,7 +237,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 		return false;
 	to.wall = clock_now();
 	/* an output that is compared is what it is now */
-	if (is_compared(&pair->round, run) && !m->backend->rests
+	if (compared_as(&pair->round, run) >= 0 && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
 	if (!look_after(m, process, run, &pair->round.look[run], before, process->value[run]))
@@ -269,14 +270,14 @@ seconds_of(Runs *runs, bool trimmed)
  * then, because a result that lies there is no memory of a caller's own.
  */
 static bool
-read_compared(Pair *pair, Process *process, uint32_t run, uint32_t *done)
+read_compared(Pair *pair, Process *process, uint32_t run, int place)
 {
 	Measure    *m = pair->m;
 
 	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
 	return measure_read(m, &process->executor, process->side, &process->arena, run,
-						run, process->outputs + (*done)++ * m->output_bytes);
+						run, process->outputs + (size_t) place * m->output_bytes);
 }
 
 void
@@ -319,7 +320,6 @@ window_run(Pair *pair, Process *process)
 	Round	   *round = &pair->round;
 	Runs		runs = {.n = 0};
 	double		started = clock_now();
-	uint32_t	compared = 0;
 	uint32_t	k = 0;
 	bool		turned = false; /* device or process did something else since the last run */
 	bool		good = begin(pair, process);
@@ -356,9 +356,9 @@ window_run(Pair *pair, Process *process)
 									"ended"));
 			turned = true;
 		}
-		if (good && is_compared(round, k))
+		if (good && compared_as(round, k) >= 0)
 		{
-			good = read_compared(pair, process, k, &compared);
+			good = read_compared(pair, process, k, compared_as(round, k));
 			turned = true;
 		}
 		good = good && leave_noise(m, process, k, &round->look[k])
