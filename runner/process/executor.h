@@ -189,8 +189,8 @@ extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor
 											const Tensor *layout, uint64_t first, void *noise,
 											size_t bytes, WireStretch *stretch);
 
-/* whether the process itself has written the page of this address */
-extern bool executor_has_written(const Executor *executor, uint64_t address);
+/* how many of these addresses, from the first on, lie in pages that the process has written */
+extern int	executor_count_written(const Executor *executor, const uint64_t *address, int n);
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);

@@ -72,19 +72,29 @@ open_pagemap(const Executor *executor)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-bool
-executor_has_written(const Executor *executor, uint64_t address)
+static bool
+is_written(uint64_t entry)
 {
-	uint64_t	entry = 0;
-	int			pagemap = open_pagemap(executor);
-	off_t		at = (off_t) (address / (uint64_t) sysconf(_SC_PAGESIZE) * sizeof(entry));
-	bool		known = pagemap >= 0
-		&& pread(pagemap, &entry, sizeof(entry), at) == (ssize_t) sizeof(entry);
+	return (entry & PAGE_SWAPPED)
+		|| ((entry & PAGE_PRESENT) && (entry & (PAGE_EXCLUSIVE | PAGE_OF_FILE)));
+}
 
+int
+executor_count_written(const Executor *executor, const uint64_t *address, int n)
+{
+	uint64_t	page = (uint64_t) sysconf(_SC_PAGESIZE);
+	uint64_t	entry;
+	int			pagemap = open_pagemap(executor);
+	int			i = 0;
+
+	/* what can't be told counts as written */
+	while (i < n && (pread(pagemap, &entry, sizeof(entry),
+						   (off_t) (address[i] / page * sizeof(entry))) != sizeof(entry)
+					 || is_written(entry)))
+		i++;
 	if (pagemap >= 0)
 		close(pagemap);
-	return !known || (entry & PAGE_SWAPPED)
-		|| ((entry & PAGE_PRESENT) && (entry & (PAGE_EXCLUSIVE | PAGE_OF_FILE)));
+	return i;
 }
 
 static int

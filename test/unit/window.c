@@ -300,10 +300,10 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return to->wall - from->wall;
 }
 
-bool
-executor_has_written(const Executor *executor, uint64_t address)
+int
+executor_count_written(const Executor *executor, const uint64_t *address, int n)
 {
-	return true;
+	return n;
 }
 
 void

@@ -61,14 +61,10 @@ int
 noise_written(const Measure *m, const Process *process, int output, const uint64_t *address,
 			  int n)
 {
-	int			i = 0;
-
 	/* the executor makes the pages of these */
 	if (m->output[output].bytes < WIRE_LARGE_OUTPUT)
 		return n;
-	while (i < n && executor_has_written(&process->executor, address[i]))
-		i++;
-	return i;
+	return executor_count_written(&process->executor, address, n);
 }
 
 static bool
