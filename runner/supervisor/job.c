@@ -307,7 +307,6 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	const json_t *task,
 			   *device,
 			   *signature;
-	static const char *const languages[] = {"c", "cuda", "pytorch"};
 	int			language;
 
 	memset(job, 0, sizeof(*job));
@@ -319,7 +318,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	language = word_of(task, "language", languages, 3);
+	language = word_of(task, "language", language_names, LANGUAGES);
 	if (!job->reference)
 		return wrong(error, size, "\"task\" needs a \"reference\"");
 	if (!parse_candidates(job, error, size))
@@ -327,8 +326,8 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	if (language < 0)
 		return wrong(error, size, "task: \"language\" must be c, cuda or pytorch");
 	job->language = (JobLanguage) language;
-	if (job->language != LANGUAGE_PYTORCH && !parse_signature(&job->signature, signature, error,
-															  size))
+	if (language_has_signature(job->language)
+		&& !parse_signature(&job->signature, signature, error, size))
 		return false;
 	job->tolerance.rtol = tolerance(task, signature, "rtol");
 	job->tolerance.atol = tolerance(task, signature, "atol");

@@ -12,13 +12,7 @@
 #include "common/tensor.h"
 #include "common/wire.h"
 #include "src/score.h"
-
-typedef enum JobLanguage
-{
-	LANGUAGE_C,
-	LANGUAGE_CUDA,
-	LANGUAGE_PYTORCH,
-} JobLanguage;
+#include "supervisor/backend/languages.h"
 
 /*
  * the numbers of the protocol; names and meanings as the columns of cudal1.profile, from which

@@ -7,13 +7,12 @@
 
 static const struct
 {
-	const char *name;
 	const Backend *cpu;
 	const Backend *gpu;
-}			backends[] = {
-	[LANGUAGE_C] = {"c", &backend_c, NULL},
-	[LANGUAGE_CUDA] = {"cuda", NULL, &backend_cuda},
-	[LANGUAGE_PYTORCH] = {"pytorch", &backend_torch_cpu, &backend_torch_gpu},
+}			backends[LANGUAGES] = {
+	[LANGUAGE_C] = {&backend_c, NULL},
+	[LANGUAGE_CUDA] = {NULL, &backend_cuda},
+	[LANGUAGE_PYTORCH] = {&backend_torch_cpu, &backend_torch_gpu},
 };
 
 bool
@@ -22,7 +21,7 @@ backend_choose(Measure *m, bool gpu, const char *device)
 	m->backend = gpu ? backends[m->job->language].gpu : backends[m->job->language].cpu;
 	return m->backend
 		|| conclude(m, OUTCOME_LOST, "tasks in %s are measured on %s, not on %s",
-					backends[m->job->language].name, gpu ? "CPU devices" : "GPUs", device);
+					language_names[m->job->language], gpu ? "CPU devices" : "GPUs", device);
 }
 
 const char *
