@@ -7,8 +7,6 @@
 
 #include "supervisor/types.h"
 
-#define BEGUN_BESIDE	8		/* candidates of a heat, at most, whose checks or trials begin so */
-
 /* Arguments of measure_launch() for one of the processes. */
 typedef struct Start
 {

@@ -242,7 +242,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	}
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
-		&& result != EXECUTOR_BROKEN && !(m->patience > 0 && measure_own_error(executor->text)))
+		&& result != EXECUTOR_BROKEN)
 	{
 		m->member->by_itself = true;
 		return false;

@@ -82,13 +82,6 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	return true;
 }
 
-/* how long a mate may keep others waiting, in checks that are made again where that is too short */
-static double
-most_beside(const Measure *m)
-{
-	return m->patience > 0 ? m->patience : INFINITY;
-}
-
 /*
  * every pair loads the code afresh: its limit is on all of that together, beyond what the
  * reference's loading takes
@@ -99,8 +92,8 @@ load_limit(const Measure *m, Side code)
 	double		limit = m->job->profile.build_seconds;
 
 	if (code == SIDE_CANDIDATE)
-		limit = fmin(fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
-						  - m->code[SIDE_CANDIDATE]->load_seconds, 0.1), most_beside(m));
+		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
+					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
 	return m->trial_ends > 0 ? fmin(limit, fmax(m->trial_ends - clock_now(), 0.1)) : limit;
 }
 
@@ -165,7 +158,7 @@ limit_beside(const Measure *m, const Executor *executor, double limit)
 
 	if (!executor->hostile)
 		return limit + build;
-	return m->shares && m->patience == 0 ? fmax(limit, fmin(limit * m->shares, build)) : limit;
+	return m->shares ? fmax(limit, fmin(limit * m->shares, build)) : limit;
 }
 
 /*
@@ -274,8 +267,7 @@ first_limit(const Measure *m, const Executor *executor)
 
 	if (!executor->hostile)
 		return build;
-	return fmin(fmin(build, most_beside(m)),
-				ALL_FIRST * build + m->code[SIDE_REFERENCE]->first_seconds
+	return fmin(build, ALL_FIRST * build + m->code[SIDE_REFERENCE]->first_seconds
 				- m->code[SIDE_CANDIDATE]->first_seconds);
 }
 

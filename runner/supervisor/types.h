@@ -247,8 +247,6 @@ typedef struct Measure
 	double		check_time;		/* seconds that comparing the outputs of a run takes */
 	double		bring_seconds;	/* to bring an input */
 	int			compared_runs;	/* of a window */
-	/* seconds, for loads and first runs of candidates that are checked side by side; 0: none are */
-	double		patience;
 	double		last_progress;
 	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
 	uint32_t	trial;

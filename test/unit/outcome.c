@@ -94,16 +94,6 @@ check_causes(void)
 	check(!has_cause("exception"), "a reference's failure is no cause");
 }
 
-/* whether a candidate of a group that fails so in the checks has its verdict */
-static bool
-is_its_own(const char *text)
-{
-	Outcome		outcome = failed(SIDE_CANDIDATE, (Executor) {.pid = -1}, EXECUTOR_FAILED, text,
-								 "in its first run");
-
-	return outcome == OUTCOME_LAUNCH_FAILURE && !member.by_itself;
-}
-
 static void
 check_groups(void)
 {
@@ -112,17 +102,6 @@ check_groups(void)
 		  && !measure.dissolved, "code that fails in a group is measured by itself");
 	check(failed(SIDE_REFERENCE, (Executor) {.pid = -1}, EXECUTOR_TIMEOUT, "", "") == OUTCOME_NONE
 		  && measure.dissolved, "and a reference dissolves its group");
-	measure.patience = 1;
-	check(is_its_own("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)")
-		  && is_its_own("AttributeError: 'Linear' object has no attribute 'wieght'\n  line 3"),
-		  "in the checks, errors of shapes and names are the code's own");
-	check(!is_its_own("OutOfMemoryError: CUDA out of memory. Tried to allocate an array of this "
-					  "size")
-		  && !is_its_own("RuntimeError: cuDNN error: unexpected shape")
-		  && !is_its_own("RuntimeError: something\n  line 3, in forward: x.reshape(4)")
-		  && !is_its_own("TypeError: no more threads") && !is_its_own(""),
-		  "others may be another candidate's doing");
-	measure.patience = 0;
 	measure.shares = 0;
 }
 

@@ -110,29 +110,10 @@ static size_t
 slots_bytes(const Checks *c)
 {
 	const Measure *m = c->m;
-	size_t		sides = m->backend->apart ? 1 + (size_t) c->beside_most : 1;
+	size_t		sides = m->backend->apart ? 2 : 1;
 
 	return (c->slots + c->spare) * ((sides + m->backend->apart) * m->input_slot_bytes
 									+ sides * m->output_slot_bytes);
-}
-
-/* slots, also for candidates that begin beside others where there is memory for that */
-static bool
-make_arena(Checks *c)
-{
-	Measure    *m = c->m;
-	bool		good;
-
-	for (; c->beside_most > 1; c->beside_most /= 2)
-	{
-		heat_live_together(m, c->beside_most);
-		good = measure_arena(m, &c->arena, c->slots + c->spare);
-		heat_live_apart(m);
-		if (good)
-			return true;
-		arena_destroy(&c->arena);
-	}
-	return measure_arena(m, &c->arena, c->slots + c->spare);
 }
 
 /* inputs for all slots, and how long one takes to make */
@@ -150,8 +131,6 @@ make_inputs(Checks *c)
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
 	 * what is not compared here
 	 */
-	while (c->beside_most > 1 && slots_bytes(c) > budget)
-		c->beside_most--;
 	while (c->slots > c->n && slots_bytes(c) > budget)
 		c->slots--;
 	while (c->spare > 0 && slots_bytes(c) > budget)
@@ -165,7 +144,7 @@ make_inputs(Checks *c)
 		c->order[i] = i;
 	}
 	/* once to touch the memory, then to see what it takes */
-	if (!make_arena(c)
+	if (!measure_arena(m, &c->arena, c->slots + c->spare)
 		|| !measure_generate(m, &c->arena, c->order, c->slots)
 		|| !checks_time_making(m, &c->arena, c->order, c->slots))
 		return false;
@@ -516,15 +495,13 @@ checks_run(Measure *m)
 {
 	uint32_t	n = (uint32_t) m->job->profile.checks;
 	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS,
-		.spare = PROBE_SLOTS, .beside_most = 1};
+		.spare = PROBE_SLOTS};
 	bool		good;
 
 	arena_init(&c.arena);
 	executor_init(&c.reference);
 	executor_init(&c.other);
 	c.weights = random_next(&m->random);
-	if (m->backend->apart)
-		c.beside_most = heat_left(m) < BEGUN_BESIDE ? heat_left(m) : BEGUN_BESIDE;
 	good = make_inputs(&c) && check_moved(&c);
 	if (good)
 		checks_of_candidates(&c);

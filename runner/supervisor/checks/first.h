@@ -24,8 +24,6 @@ typedef struct Checks
 	Arena		arena;
 	Executor	reference;
 	Executor   *candidate;
-	bool		begun;			/* beside others; in PyTorch it has made its first run */
-	int			beside_most;	/* candidates for which there is memory of their own */
 	uint32_t	n;				/* inputs that both sides run */
 	uint32_t	slots;
 	uint32_t	spare;			/* slots after these, for inputs that are changed */
@@ -42,7 +40,6 @@ typedef struct Checks
 	bool		beside;			/* on a GPU: it was loaded beside the first */
 	uint32_t	slot;			/* slot of its first run */
 	size_t		left;			/* of the GPU's memory, before it began */
-	double		time;			/* of its runs, for all candidates */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
@@ -66,7 +63,7 @@ extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, 
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);
 
-/* to `found`: what a run gave that was begun beside others, on this slot */
+/* to `found`: what the first run on this slot gave, made when the process was loaded */
 extern bool checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot);
 
 /*
