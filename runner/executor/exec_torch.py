@@ -47,7 +47,6 @@ common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 PLACE = struct.Struct("=Q")     # the first member of TENSOR
 BUILD_FAILED = 3
-BUILD_SHORT = 5
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
@@ -616,15 +615,6 @@ def limit_build(device, data_bytes):
         resource.setrlimit(limit, (value, value))
 
 
-def was_short():
-    """Whether the GPU has once refused memory, which code may have gone on without."""
-    try:
-        return torch.cuda.memory_stats().get("num_ooms", 0) > 0
-    except RuntimeError:
-        # an allocator of the code's own counts nothing
-        return False
-
-
 def build(source_fd, device, data_bytes, libdir):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
     lies in the folders of the environment.
@@ -656,8 +646,6 @@ def build(source_fd, device, data_bytes, libdir):
             model(*inputs)
         if device == "cuda":
             torch.cuda.synchronize()
-            if was_short():
-                return BUILD_SHORT
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
         # its words alone, without the commands and what else was printed

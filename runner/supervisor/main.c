@@ -177,7 +177,7 @@ end_orphans(void)
 typedef struct Numbers
 {
 	int			number[HEAT_MAX];
-	int			apart[HEAT_MAX];	/* Member.apart of each */
+	Apart		apart[HEAT_MAX];	/* of each */
 	int			n;
 } Numbers;
 
@@ -275,21 +275,19 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 static int
 add_heats(Numbers *heats, int n, const Numbers *apart)
 {
-	int			before = n;
+	int			compiling = -1;
 
 	for (int i = 0; i < apart->n; i++)
 	{
-		int			place = before;
+		int			place = apart->apart[i] == APART_COMPILING ? compiling : -1;
 
-		while (place < n && (apart->apart[i] == APART_ALONE
-							 || heats[place].apart[0] != apart->apart[i]))
-			place++;
-		if (place == n)
+		if (place < 0)
 		{
-			heats[n] = (Numbers) {.n = 0};
-			n++;
+			place = n++;
+			heats[place] = (Numbers) {.n = 0};
 		}
-		heats[place].apart[heats[place].n] = apart->apart[i];
+		if (apart->apart[i] == APART_COMPILING)
+			compiling = place;
 		heats[place].number[heats[place].n++] = apart->number[i];
 	}
 	return n;
@@ -307,7 +305,7 @@ measure(const Job *job, const Options *options)
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-	/* each may go to a heat of its kinds, and from there to one of its own */
+	/* each may go to the heat of code that compiles itself, and from there to one of its own */
 	Numbers		heats[1 + 2 * HEAT_MAX] = {{.n = job->candidates}};
 	int			n = 1;
 

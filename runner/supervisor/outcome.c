@@ -105,49 +105,16 @@ signal_text(int number)
 	}
 }
 
-static bool
-begins_with(const char *text, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strncmp(text, words[i], strlen(words[i])) == 0)
-			return true;
-	return false;
-}
-
-/* the first line of an error: others may have lines of code */
-static void
-first_line(const char *text, char *first, size_t size)
-{
-	snprintf(first, size, "%.*s", (int) strcspn(text, "\n"), text);
-}
-
 /* Whether the text says that the interpreter could not read the code. */
 static bool
 is_syntax(const char *text)
 {
 	static const char *const kinds[] = {"SyntaxError", "IndentationError", "TabError"};
 
-	return begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]));
-}
-
-bool
-measure_own_error(const char *text)
-{
-	static const char *const kinds[] = {"NameError", "UnboundLocalError", "AttributeError",
-		"TypeError", "KeyError", "IndexError", "ModuleNotFoundError", "NotImplementedError",
-		"the code defines no class"};
-	static const char *const mixed[] = {"RuntimeError", "ValueError"};
-	static const char *const words[] = {"shape", "size", "dimension", "dtype", "same device",
-		"expected"};
-	static const char *const shortages[] = {"memory", "alloc", "resource", "thread", "cuda error",
-		"cublas", "cudnn", "engine", "algorithm"};
-	char		first[200];
-
-	first_line(text, first, sizeof(first));
-	return !text_mentions(text, shortages, sizeof(shortages) / sizeof(shortages[0]))
-		&& (begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]))
-			|| (begins_with(text, mixed, sizeof(mixed) / sizeof(mixed[0]))
-				&& text_mentions(first, words, sizeof(words) / sizeof(words[0]))));
+	for (int i = 0; i < 3; i++)
+		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
 }
 
 /*
@@ -173,7 +140,8 @@ is_shortage(const char *text)
 {
 	char		first[300];
 
-	first_line(text, first, sizeof(first));
+	/* other lines may have lines of code */
+	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
 	return strstr(text, "out of memory") || strstr(first, "can't allocate memory")
 		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
 }

@@ -44,12 +44,6 @@ extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorRe
 						   const char *when);
 
 /*
- * whether the text of an error is of names, types or shapes, which no lack of memory or of threads
- * makes
- */
-extern bool measure_own_error(const char *text);
-
-/*
  * removes a folder's name from a text that trainers read, and a beginning of it at the text's end
  */
 extern void measure_leave_out(char *text, const char *folder);

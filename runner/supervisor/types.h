@@ -47,7 +47,6 @@ typedef struct Build
 	int			go;				/* the build begins when a byte comes from here */
 	int			log;
 	double		until;			/* of clock_now(), when it has to have ended; 0: it has not begun */
-	bool		beside;			/* made beside other builds */
 } Build;
 
 /* Things that code has compiled itself. */
@@ -59,7 +58,6 @@ typedef struct Built
 	char		place[PATH_MAX + 32];	/* the folder's path for executors */
 	char	   *key;			/* key of the cache; NULL once the build is kept */
 	bool		in_part;		/* ended early, for a reason that an executor will judge */
-	bool		alone;			/* built by itself, because it times what it compiles */
 } Built;
 
 /* the code of one side, and how it is started */
@@ -149,7 +147,13 @@ typedef struct Result
 	double		spent[SPENDINGS];
 } Result;
 
-#define APART_ALONE		(-1)
+/* Heats that a candidate is to be measured in. */
+typedef enum Apart
+{
+	APART_NOT,					/* this one */
+	APART_COMPILING,			/* the heat of code that compiles itself, after this one */
+	APART_ALONE,				/* one of its own */
+} Apart;
 
 /* a candidate: what of a measurement is its own */
 typedef struct Member
@@ -160,8 +164,7 @@ typedef struct Member
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
-	/* measured in another heat, with members of the same number, or by itself; 0: here */
-	int			apart;
+	Apart		apart;
 	bool		waits;			/* skipped by the step that all share now */
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */

@@ -194,22 +194,6 @@ compiled_kinds(const Measure *m, const char *code)
 	return kinds;
 }
 
-/*
- * Decided by words in the code. Code that hides from them is tuned beside others, and is slower by
- * that, never faster.
- * torch.compile tries reductions by itself.
- */
-bool
-compiled_is_timed(const char *code)
-{
-	static const char *const anywhere[] = {"tun", "bench", "coordinate_descent", ".compile",
-		"inductor", "dynamo"};
-	static const char *const names[] = {"time.", "time(", "timeit", "perf_counter", "elapsed"};
-
-	return text_mentions(code, anywhere, sizeof(anywhere) / sizeof(anywhere[0]))
-		|| text_names(code, names, sizeof(names) / sizeof(names[0]));
-}
-
 void
 interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox)
 {

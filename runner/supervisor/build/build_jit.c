@@ -5,7 +5,7 @@
  * Code that compiles itself runs once, with the device, in a sandbox where it may start compilers
  * and write to a folder. Executors find that folder at the same name, each in a mount of its own
  * over which it may write (guard.c). Each side has a folder that its own code alone has made: a
- * process sees no other's.
+ * process sees no other's. Builds follow each other, because some time what they compile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,20 +21,18 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/build/build_torch.h"
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
 /* statuses of exec_torch.py */
 #define BUILD_RAISED 1			/* the code raised an error */
 #define BUILD_FAILED 3			/* a compiler refused the code */
-#define BUILD_SHORT 5			/* the build ended well, but the GPU has once refused it memory */
 
-#define READY_TIMES 2			/* interpreters that are ready, for each that builds at once */
+#define READY			4		/* interpreters that are ready, or build */
 
 /*
- * A side's code runs once. Twice as many interpreters for that as there are builds at once start
- * before the device is held, import PyTorch, and wait; others start while those before them build.
+ * A side's code runs once. The interpreters of the first builds start before the device is held,
+ * import PyTorch, and wait; others start while those before them build.
  */
 static bool
 start_build(Measure *m, Side side)
@@ -77,11 +75,10 @@ end_build(Build *build)
 
 /* a build that has ended does not read it; its status is looked at later */
 static void
-let_build(const Measure *m, Build *build, bool beside)
+let_build(const Measure *m, Build *build)
 {
 	send(build->go, "", 1, MSG_NOSIGNAL);
 	build->until = clock_now() + m->job->profile.build_seconds;
-	build->beside = beside;
 }
 
 /* whether the end of a build tells that a process of it was killed, as for want of memory */
@@ -96,9 +93,8 @@ was_killed(int status, const char *text)
 }
 
 /*
- * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
- * where its candidate is measured by itself, and if it is the reference's, for each. False: it is
- * by itself
+ * Builds of a heat share memory and a disk. One that these may have failed is made again where its
+ * candidate is measured by itself, and if it is the reference's, for each. False: it is by itself
  */
 static bool
 again_alone(Measure *m, Side side)
@@ -118,18 +114,6 @@ again_alone(Measure *m, Side side)
 	}
 	heat_enter_all(m);
 	return true;
-}
-
-/*
- * Whether a build has failed on a GPU, and mates may have held what it lacked. A compiler
- * that refuses code is no mate's doing, nor is an error of names, types or shapes.
- */
-static bool
-lacked_device(int status, const char *text)
-{
-	return WIFEXITED(status)
-		&& (WEXITSTATUS(status) == BUILD_SHORT
-			|| (WEXITSTATUS(status) == BUILD_RAISED && !measure_own_error(text)));
 }
 
 /*
@@ -159,9 +143,6 @@ judge_build(Measure *m, Side side, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && again_alone(m, side))
 		return false;
-	if (m->backend->apart && build->beside && lacked_device(status, text)
-		&& again_alone(m, side))
-		return false;
 	if (killed)
 	{
 		m->member->killed = true;
@@ -177,30 +158,25 @@ judge_build(Measure *m, Side side, int status)
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%s%s", whose, text);
 	}
-	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_SHORT)
-		built->in_part = full;
 	else if (status != 0)
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
 	return true;
 }
 
-/* Judges a build that did not come to its end; false: it is made again by itself. */
-static bool
-judge_slow_build(Measure *m, Side side, const Build *build)
+/* Judges a build that did not come to its end. */
+static void
+judge_slow_build(Measure *m, Side side)
 {
 	if (executor_cancelled)
 	{
 		conclude(m, OUTCOME_CANCELLED, NULL);
-		return true;
+		return;
 	}
-	if (build->beside && again_alone(m, side))
-		return false;
 	measure_cause(m, side, "slow_build");
 	conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
 			 side == SIDE_REFERENCE ? "the reference does not compile: " : "",
 			 m->job->profile.build_seconds);
-	return true;
 }
 
 /* a side of those that a heat builds: the reference (0), or one candidate's */
@@ -219,13 +195,13 @@ await_build(Measure *m, int which)
 	Build	   *build = &built->build;
 	double		started = clock_now();
 	bool		ended;
-	bool		here;
+	bool		here = true;
 	int			status;
 
 	/* The sandbox did not start, as was concluded. */
 	if (build->pid <= 0)
 		return false;
-	/* of several at once each pays for the seconds in which it is waited for */
+	let_build(m, build);
 	ended = build_wait(build->pid, build->until, &status);
 	measure_spent(m, SPENT_BUILD, started);
 	built->in_part = true;
@@ -235,7 +211,7 @@ await_build(Measure *m, int which)
 		here = judge_build(m, side, status);
 	}
 	else
-		here = judge_slow_build(m, side, build);
+		judge_slow_build(m, side);
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
@@ -259,34 +235,17 @@ build_end(Measure *m)
 		end_builds(&m->members[i].code);
 }
 
-/*
- * In which order sides are built: the reference, whose failure would be all
- * candidates', what can be built side by side, and what is timed in its build. How many they are
- */
-static int
-order_of_builds(const Measure *m, int *order)
-{
-	int			n = 0;
-
-	order[n++] = 0;
-	for (int alone = 0; alone < 2; alone++)
-		for (int i = 0; i < m->nmembers; i++)
-			if (m->members[i].code.built.alone == alone)
-				order[n++] = 1 + i;
-	return n;
-}
-
-/* starts the next interpreters, from a place on; the last side that was entered is current */
+/* Starts the next interpreters, from a side on; the last side that was entered is current. */
 static void
-start_interpreters(Measure *m, const int *order, int n, int from)
+start_interpreters(Measure *m, int from)
 {
-	int			left = READY_TIMES * build_at_once();
+	int			left = READY;
 
-	for (int i = from; i < n && left > 0; i++)
+	for (int i = from; i <= m->nmembers && left > 0; i++)
 	{
-		Side		side = side_of(order[i]);
+		Side		side = side_of(i);
 
-		if (!build_enter(m, order[i]) || !m->code[side]->built.key)
+		if (!build_enter(m, i) || !m->code[side]->built.key)
 			continue;
 		left--;
 		if (m->code[side]->built.build.pid == 0)
@@ -297,69 +256,28 @@ start_interpreters(Measure *m, const int *order, int n, int from)
 void
 build_start_on_device(Measure *m)
 {
-	int			order[1 + HEAT_MAX];
-
-	start_interpreters(m, order, order_of_builds(m, order), 0);
+	start_interpreters(m, 0);
 }
 
-/* lets the build at a place begin, and beside it what follows, while there is memory for that */
-static void
-let_builds(Measure *m, const int *order, int n, int at)
-{
-	int			most = build_at_once();
-	bool		beside = m->nmembers > 1 && most > 1;
-	Build	   *first = NULL;
-
-	for (int i = at; i < n && most > 0; i++)
-	{
-		Side		side = side_of(order[i]);
-		bool		good = build_enter(m, order[i]);
-		Built	   *built = &m->code[side]->built;
-		Build	   *build = &built->build;
-
-		beside = beside && side == SIDE_CANDIDATE && !built->alone;
-		if (i > at && (!beside || (m->backend->apart && gpu_is_short(m, build_at_once()))))
-			break;
-		if (!good || !built->key)
-			continue;
-		most--;
-		if (build->pid > 0 && build->until == 0)
-		{
-			let_build(m, build, i > at);
-			if (i > at && first)
-				first->beside = true;
-		}
-		if (i == at)
-			first = build;
-	}
-}
-
-/*
- * Nearly all of a build's time is that of compilers, so some are made side by side, but not what is
- * timed in its build. What they made is kept now.
- */
+/* The reference comes first, because its failure would be all candidates'. */
 bool
 build_on_device(Measure *m)
 {
-	int			order[1 + HEAT_MAX];
-	int			n = order_of_builds(m, order);
-
-	for (int at = 0; at < n && heat_left(m) > 0 && !executor_cancelled; at++)
+	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
 		Built	   *built;
 
-		if (!build_enter(m, order[at]) || !m->code[side_of(order[at])]->built.key)
+		if (!build_enter(m, i) || !m->code[side_of(i)]->built.key)
 		{
 			/* This build was started before its candidate had a verdict. */
-			end_build(&m->code[side_of(order[at])]->built.build);
+			end_build(&m->code[side_of(i)]->built.build);
 			continue;
 		}
-		start_interpreters(m, order, n, at);
-		let_builds(m, order, n, at);
-		if (!build_enter(m, order[at]))
+		start_interpreters(m, i);
+		if (!build_enter(m, i))
 			continue;
-		built = &m->code[side_of(order[at])]->built;
-		if (await_build(m, order[at]) && !built->in_part)
+		built = &m->code[side_of(i)]->built;
+		if (await_build(m, i) && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);
 		free(built->key);
 		built->key = NULL;

@@ -124,30 +124,29 @@ prepare_builds(Measure *m)
 }
 
 /*
- * Members of a heat compile the same kinds of things, so that code that compiles nothing has no
- * part in what interpreters are told for others. Others get a heat of each combination. Where no
- * sandbox hides what others have compiled, code that compiles is measured by itself.
+ * Code that compiles itself is measured after the others, so that code that compiles nothing has no
+ * part in what interpreters are told for it. Where no sandbox hides what others have compiled, code
+ * that compiles is measured by itself.
  */
 static void
 set_apart(Measure *m)
 {
-	m->kinds = UINT_MAX;
-	m->reference.kinds = compiled_kinds(m, m->reference.source);
+	bool		plain = false;
+
+	m->kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
 	for (int i = 0; heat_next(m, &i); i++)
 	{
 		m->member->code.kinds = compiled_kinds(m, m->member->code.source);
-		m->member->code.built.alone = compiled_is_timed(m->member->code.source);
-		if ((m->member->code.kinds | m->reference.kinds) < m->kinds)
-			m->kinds = m->member->code.kinds | m->reference.kinds;
+		m->kinds |= m->member->code.kinds;
+		plain = plain || !(m->member->code.kinds | m->reference.kinds);
 	}
+	if (plain)
+		m->kinds = 0;
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
 	{
-		unsigned	kinds = m->member->code.kinds | m->reference.kinds;
-		bool		alone = kinds && m->options->unsandboxed;
-
-		if (kinds == m->kinds && !alone)
+		if (!(m->member->code.kinds | m->reference.kinds) || !(plain || m->options->unsandboxed))
 			continue;
-		m->member->apart = alone ? APART_ALONE : (int) kinds;
+		m->member->apart = m->options->unsandboxed ? APART_ALONE : APART_COMPILING;
 		conclude(m, OUTCOME_LOST, NULL);
 	}
 	heat_enter_all(m);

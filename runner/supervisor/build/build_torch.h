@@ -64,8 +64,6 @@ extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i,
 
 /* Kinds of things that code compiles when it runs, a bit for each (Code.kinds). */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
-/* whether code may choose by their times among things that it compiles */
-extern bool compiled_is_timed(const char *code);
 
 /* starts the interpreters of the first builds, which wait for the device */
 extern void build_start_on_device(Measure *m);
