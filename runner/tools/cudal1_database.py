@@ -150,6 +150,12 @@ def now(db, rows):
     return frame
 
 
+def gist(detail):
+    """The line of a detail that says what is wrong: of a compiler's words its first error."""
+    lines = (detail or "").split("\n")
+    return next((line for line in lines if "error: " in line), lines[0])
+
+
 def span(seconds):
     if seconds is None:
         return "-"

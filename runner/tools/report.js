@@ -236,7 +236,7 @@ function sort(head) {
 		return value === undefined ? text.toLowerCase() : value * (units[unit] || 1);
 	};
 	const before = head.getAttribute("aria-sort"), down = before ? before === "ascending" : !head.classList.contains("name");
-	const compare = (x, y) => typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
+	const compare = (x, y) => typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), undefined, { numeric: true });
 	/* what is no number, as "-", comes after numbers */
 	const rank = row => row.className === "all" ? 2 : down && typeof key(row) === "string" && !head.classList.contains("name") ? 1 : 0;
 	body.append(...[...body.rows].sort((x, y) => rank(x) - rank(y) || (down ? -1 : 1) * compare(key(x), key(y))));

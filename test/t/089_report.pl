@@ -105,7 +105,7 @@ page = report.Report()
 report.show_codes(page, data)
 print(sorted(page.codes), page.sections[-1]["note"])
 END`;
-like($shown, qr/^\[2\] .*no room for candidate 1 of large: cudal1 show/, 'a code without room is named, and the next ones are shown');
+like($shown, qr/^\[2\] .*cudal1 show ID prints those .* no room: 1 of large\./, 'a code without room is named, and the next ones are shown');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
 # in a real browser: a copy of the page that says of itself what does not fit, and a picture in each theme
 my ($browser) = grep { -x } map { ("$_/chromium", "$_/chromium-browser", "$_/google-chrome") } split /:/, $ENV{PATH};
