@@ -92,7 +92,7 @@ spew('bad/level1/6_Good.py', "# six\n$task");
 spew('bad/level1/12_Matmul_with_diagonal_matrices_.py', "# changed\n$task");
 ($status, $out, $err) = import_files("$dir/bad");
 is($status, 1, 'unreadable task files: exit status');
-is($out, "1 tasks added, 6 skipped\n", 'unreadable task files: summary');
+is($out, "1 task added, 6 skipped\n", 'unreadable task files: summary');
 like($err, qr{1_Latin1\.py: not UTF-8 \(byte 5\)}, 'another encoding is named');
 like($err, qr{2_Syntax\.py: no Python: .*line 1}, 'a syntax error is named');
 like($err, qr{3_NoModel\.py: defines no class Model}, 'a file without a model is named');
@@ -145,7 +145,7 @@ like($err, qr{mixed\.jsonl:8: .*"no such"}, 'an unknown task is named');
 # one JSON array; another key
 spew('array.json', '[{"level_id": 1, "task_id": 2, "cudnn_code": "class ModelNew: five"}]');
 ($status, $out, $err) = import_files('--candidates', "$dir/array.json", '--code-key', 'cudnn_code');
-is("$status $out", "0 1 candidates submitted\n", 'a JSON array, and the code under another key');
+is("$status $out", "0 1 candidate submitted\n", 'a JSON array, and the code under another key');
 
 # a folder of files
 spew('runs/level_1_problem_2_sample_0_kernel.py', "class ModelNew: six\n");
@@ -161,12 +161,12 @@ is(value("SELECT string_agg(t.problem || ' ' || p.proposal_key, ', ' ORDER BY t.
 # results measured elsewhere
 value("SELECT tools.cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate");
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 3 results imported, 1 rows without a candidate, 1 scores imported without their code\n", 'results');
+is("$status $out", "0 3 results imported, 1 row without a candidate, 1 score imported without code\n", 'results');
 is(value("SELECT string_agg(t.problem || ' ' || c.state || ' ' || c.reward, ', ' ORDER BY c.reward) FROM cudal1.proposal p"
 		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'published'"),
 	'7 failed 0, 7 successful 0.5, 2 successful 1.25, 12 successful 3.5', 'a null score is a failure, the others are rewards');
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 4 results already there, 1 rows without a candidate\n", 'importing results again adds nothing');
+is("$status $out", "0 4 results already there, 1 row without a candidate\n", 'importing results again adds nothing');
 
 # public result files as they come: one a device, named after it, with the references of their tasks
 sub reference { return "class Model:\n    size = $_[0]\n\n\ndef get_inputs():\n    return []\n" =~ s/\n/\\n/gr; }
@@ -182,7 +182,7 @@ spew('public/a100.json', rows_of([1, 31, $fast, 3.456], [1, 32, 'null', 'null'],
 spew('public/rtx_3090.json', rows_of([1, 31, $fast, 2.5], [1, 32, '"class ModelNew: small"', 1.018], [1, 33, 'null', 'null'], [3, 31, 'null', 'null']));
 my @public = ('--results', "$dir/public/a100.json", "$dir/public/rtx_3090.json", '--method', 'public', '--prefix', 'public');
 ($status, $out, $err) = import_files(@public);
-is("$status $out", "0 4 tasks added, 4 results imported, 3 rows without a candidate, 1 scores imported without their code\n", 'public files: one command');
+is("$status $out", "0 4 tasks added, 4 results imported, 3 rows without a candidate, 1 score imported without code\n", 'public files: one command');
 is(value("SELECT string_agg(format('%s %s %s', name, level, problem), ', ' ORDER BY level, problem) FROM cudal1.task WHERE name LIKE 'public/%'"),
 	'public/1/31 1 31, public/1/32 1 32, public/1/33 1 33, public/3/31 3 31', 'their tasks come from them, solved or not');
 is(value("SELECT string_agg(concat_ws(' ', t.name, i.device, i.score), ', ' ORDER BY t.name, i.device) FROM cudal1.imported_score i"
@@ -200,7 +200,7 @@ is(value('SELECT count(*) FROM tools.cudal1_check()'), '0', 'all derived numbers
 # the title of a task comes later, or its reference is another one
 spew('titles/level1/31_With_a_title.py', reference(31) =~ s/\\n/\n/gr . "# layout and comments do not count\n");
 ($status, $out, $err) = import_files("$dir/titles", '--prefix', 'public');
-is("$status $out", "0 1 tasks already there\n", 'a task file of a known reference adds no second task');
+is("$status $out", "0 1 task already there\n", 'a task file of a known reference adds no second task');
 spew('public/h100.json', rows_of([1, 31, $fast, 4]) =~ s/size = 31/size = 30/r);
 ($status, $out, $err) = import_files('--results', "$dir/public/h100.json", '--prefix', 'public');
 is($status, 1, 'a score over another reference');
@@ -208,7 +208,7 @@ like($err, qr{h100\.json:1: the reference of public/1/31 is another one}, 'is le
 # older files: an object of lists by level, another name of the score; and files that no device names
 spew('public/l40.json', '{"1": [{"task_id": 31, "ref_code": "' . reference(31) . '", "custom_code": ' . $fast . ', "score": 2.25}], "3": []}');
 ($status, $out, $err) = import_files('--results', "$dir/public/l40.json", '--prefix', 'public');
-is("$status $out", "0 1 results imported\n", 'lists by level');
+is("$status $out", "0 1 result imported\n", 'lists by level');
 spew('public/step_400.json', rows_of([1, 31, $fast, 2]));
 ($status, $out, $err) = import_files('--results', "$dir/public/step_400.json", '--prefix', 'public');
 is($status, 1, 'a file that is not named after a device');
@@ -222,7 +222,7 @@ spew('tables/b200.jsonl', join "\n",
 	'{"level": 1, "problem": 2, "code": "class ModelNew: slow", "score": NaN}', '{"level": 1.5, "problem": 2, "code": "x", "score": 1}',
 	'{"level": 1, "problem": "two", "code": "x", "score": 1}', '{"level": 1, "problem": 2, "code": "' . reference(2) . '"}');
 ($status, $out, $err) = import_files('--results', "$dir/tables/b200.jsonl", '--method', 'tables');
-is("$status $out", "1 3 results imported, 1 scores imported without their code, 3 results already there, 3 skipped\n", 'rows of tables');
+is("$status $out", "1 3 results imported, 1 score imported without code, 3 results already there, 3 skipped\n", 'rows of tables');
 is(value("SELECT string_agg(concat_ws(' ', t.problem, c.code, c.reward), ', ' ORDER BY c.reward) FROM cudal1.proposal p JOIN cudal1.candidate c USING (candidate_id)"
 		. " JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'tables' AND c.purpose = 'normal'"),
 	'2 class ModelNew: slow 0, 2 class ModelNew: fenced 1.5, 12 class ModelNew: table 1.75', 'numbers are numbers, and codes have no fences');
@@ -262,7 +262,7 @@ spew('own/double/reference.c',
 spew('own/double/candidates/added.c',
 	"void solve(const float *x, float *y)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ty[i] = x[i] + x[i];\n}\n");
 ($status, $out, $err) = import_files("$dir/own", '--candidates', "$dir/own");
-is("$status $out", "0 1 tasks added, 1 candidates submitted\n", 'task folders with their candidates');
+is("$status $out", "0 1 task added, 1 candidate submitted\n", 'task folders with their candidates');
 is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'double'"),
 	'c quick', 'language and options of a folder');
 
