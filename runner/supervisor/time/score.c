@@ -133,8 +133,9 @@ show(Measure *m, const Timed *t)
 {
 	heat_enter(m, t->member);
 	measure_progress(m, "measuring", (int) t->stop.n, t->member->result.rounds,
-					 t->stop.n > 0 ? estimate_of(t) : NAN, t->stop.lower, t->stop.upper, NAN,
-					 true);
+					 t->stop.n > 0 ? estimate_of(t) : NAN, t->stop.lower, t->stop.upper,
+					 t->member->result.outcome != OUTCOME_NONE ? 0
+					 : stop_left(&t->stop, heat_seconds(m)), true);
 }
 
 /* A pair of these members, and what follows from it. */

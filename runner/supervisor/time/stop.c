@@ -37,6 +37,21 @@ width_for(const Stop *stop, double width)
 	return cudal1_score_width(cudal1_score_median(stop->pair, stop->n), width);
 }
 
+double
+stop_left(const Stop *stop, double seconds)
+{
+	const Profile *p = stop->profile;
+	double		goal = width_for(stop, p->precision_goal);
+	int			to = p->looks[p->nlooks - 1];
+
+	/* an interval shrinks with the root of the number of pairs */
+	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->n; i--)
+		if (p->precision_goal > 0 && !(stop->half_width * sqrt((double) stop->n / p->looks[i]) > goal))
+			to = p->looks[i];
+	return stop->n == 0 ? NAN
+		: fmax(0, fmin((to / (double) stop->n - 1) * seconds, p->budget_seconds - seconds));
+}
+
 bool
 stop_is_finished(Stop *stop, double seconds)
 {

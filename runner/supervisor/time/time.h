@@ -138,7 +138,8 @@ extern bool pair_run(Measure *m, Plan *plan, Member *const *members, int n, int 
 /*
  * stop.c: when pairs are enough. stop_init() begins; stop_add() takes a pair's ratio;
  * stop_is_finished() tells whether the measurement ends, given the seconds of the device that it
- * has taken. The interval is Student's over the logarithms of the pairs.
+ * has taken. stop_left() estimates the seconds to the look that will end it, NAN before the first
+ * pair. The interval is Student's over the logarithms of the pairs.
  */
 typedef struct Stop
 {
@@ -154,6 +155,7 @@ typedef struct Stop
 extern void stop_init(Stop *stop, const Profile *profile);
 extern bool stop_add(Stop *stop, double ratio);	/* false: no memory */
 extern bool stop_is_finished(Stop *stop, double seconds);
+extern double stop_left(const Stop *stop, double seconds);
 
 /* score.c: pairs of all members that have no outcome, and their scores */
 extern void time_members(Measure *m);
