@@ -234,7 +234,8 @@ end_search(void)
 	else if (ndevices == 0 && failed)
 		search_failed("no device could be registered");
 	else if (ndevices == 0)
-		search_failed("no device of cudal1.devices was found");
+		search_failed(psprintf("no device of cudal1.devices (%s) was found",
+							   cudal1_devices));
 	else
 	{
 		problem[0] = '\0';

@@ -51,7 +51,7 @@ sub without
 }
 my $scripted = scalar_of($node, "SHOW cudal1.measure_path");
 my ($devices) = `'$real/cudal1-measure' --devices 2>&1`;
-my @programs = ([ "cudal1.python = '/bin/true'", '%/bin/true has no PyTorch: %set cudal1.python%' ],
+my @programs = ([ "cudal1.python = '/bin/true'", '%/bin/true has no PyTorch: %set cudal1.python%' ], [ "cudal1.python = '/opt/nope'", "%/opt/nope can''t be run: %" ],
 	[ "cudal1.scratch_dir = '/opt/nope'", '%languages: none%scratch folder /opt/nope: No such file%' ]);
 # those that bubblewrap can hide
 if ($devices =~ /"sandbox": ?"bubblewrap/)
@@ -102,7 +102,7 @@ chmod 0600, "$dir/keys";
 wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'none is left of requests that were cancelled');
 
 # settings that are wrong
-for my $case ([ "cudal1.measure_path = '/opt/nope'", '%cannot run "/opt/nope"%-> Mend what it says%' ], [ "cudal1.devices = 'cuda:7'", '%no device of cudal1.devices was found%-> Mend what it says%' ])
+for my $case ([ "cudal1.measure_path = '/opt/nope'", '%cannot run "/opt/nope"%-> Mend what it says%' ], [ "cudal1.devices = 'cuda:7'", '%no device of cudal1.devices (cuda:7) was found%-> Mend what it says%' ])
 {
 	my $setting = $case->[0] =~ s/ .*//r;
 	my $before = scalar_of($node, "SHOW $setting");

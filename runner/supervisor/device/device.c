@@ -373,8 +373,9 @@ device_list(const Options *options)
 	}
 	else
 	{
-		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; "
-				 "install python3-torch or set cudal1.python", options->python);
+		snprintf(text, sizeof(text), "%s %s: tasks in pytorch can't be measured; install "
+				 "python3-torch or set cudal1.python", options->python,
+				 access(options->python, X_OK) == 0 ? "has no PyTorch" : "can't be run");
 		device_note(problems, text);
 	}
 	device_print(key, "cpu", cpu_model(), languages, problems, details);
