@@ -92,8 +92,8 @@ def prompts(tasks: Iterable[str], n: int = 2, strategy: Optional[str] = "bucket"
             kind: str = "contrastive", pool: str = "main") -> Iterator[dict[str, Any]]:
     """Rows for a trainer's data set, one a task: the prompt, with n exemplars drawn now by
     strategy (None: the task's own) from the pool, and the id under which answers to it are
-    submitted. kind augment shows the reference alone."""
-    for task in tasks:
+    submitted. kind augment shows the reference alone. A string is one task."""
+    for task in [tasks] if isinstance(tasks, str) else tasks:
         prompt_id, prompt = query(
             "SELECT prompt_id, prompt FROM cudal1_prompt(%s, %s, %s, kind => %s, pool => %s)",
             (task, n, strategy, kind, pool))[0]
@@ -129,6 +129,9 @@ def _of_a_row(error: psycopg.Error) -> bool:
 
 def _row(prompt_id: Any, answer: Any, group: Optional[str], key: Optional[str]) -> tuple:
     """A row as the server takes it: any integer is an id (numpy's, a tensor, digits)."""
+    if prompt_id is None:
+        raise TypeError("an answer needs its prompt_id, which cudal1.prompts() gives: a column of"
+                        " TRL's data set, a key of verl's extra_info, OpenRLHF's label")
     number = int(prompt_id) if isinstance(prompt_id, str) else operator.index(prompt_id)
     if not isinstance(answer, str):
         raise TypeError(f"an answer is a text, not {type(answer).__name__}")

@@ -20,7 +20,7 @@ def prompt_dataset(tasks: Iterable[str], **options: Any):
         of = dict(zip(rows["row"], rows["task"]))
         drawn = list(draw_prompts((of[n] for n in place), **options))
         return {key: [drawn[place[n]][key] for n in rows["row"]] for key in ("prompt", "prompt_id")}
-    names = list(tasks)
+    names = [tasks] if isinstance(tasks, str) else list(tasks)
     return Dataset.from_dict({"row": list(range(len(names))), "task": names}).with_transform(draw)
 
 
@@ -32,14 +32,15 @@ def text_of(completion: Any) -> str:
     return "".join(m.get("content") or "" for m in completion if m["role"] == "assistant")
 
 
-def speedup_reward(prompts: Optional[Sequence], completions: Sequence, prompt_id: Sequence,
-                   **kwargs: Any) -> list[Optional[float]]:
+def speedup_reward(prompts: Optional[Sequence], completions: Sequence,
+                   prompt_id: Optional[Sequence] = None, **kwargs: Any) -> list[Optional[float]]:
     """Rewards of completions; prompt_id is a column of the data set. TRL leaves None out of its
     group. The shares of outcomes go to TRL's metrics, and the reason beside each completion to its
     table of completions, where the trainer offers log_metric and log_extra. ValueError: not as
     many ids as completions, for which TRL would spread one reward over all."""
     step = getattr(kwargs.get("trainer_state"), "global_step", None)
-    found = rate(prompt_id, [text_of(c) for c in completions], step=step)
+    found = rate([None] * len(completions) if prompt_id is None else prompt_id,
+                 [text_of(c) for c in completions], step=step)
     if kwargs.get("log_metric"):
         for name, n in summary(found).items():
             kwargs["log_metric"](f"outcome/{name}", n / len(found))
