@@ -13,6 +13,8 @@ import json
 import sys
 import time
 
+# the distribution's packages, for another python3 than its own
+sys.path.append("/usr/lib/python3/dist-packages")
 try:
     import psycopg
 except ImportError:
@@ -67,7 +69,7 @@ def follow(database, asked):
             " FROM cudal1.campaign_progress AS p LEFT JOIN cudal1.model_use AS u USING (name)"
             " WHERE p.name = %s", [asked.name]).fetchone()
         print(f"{trials} asked for, {in_flight} being written, {measuring} being measured, best {best or '-'}"
-              + (f", {left / 60:.0f} min left" if left else "") + (f"; the last error: {error}" if error else ""),
+              + (f", {left / 60:.1f} min left" if left else "") + (f"; the last error: {error}" if error else ""),
               flush=True)
         if state != "running":
             print(f"{state}: {note}" if note else state)
