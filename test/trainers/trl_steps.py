@@ -47,7 +47,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../README
 with tempfile.TemporaryDirectory() as directory:
     policy.save_pretrained(directory)
     words.save_pretrained(directory)
-    for old, new in (('["softmax"] * 64', '["task"] * 4'), ("Qwen/Qwen2.5-Coder-1.5B-Instruct", directory), ("max_steps=100", "max_steps=2"),
+    for old, new in (('["matrix product"] * 64', '["task"] * 4'), ("Qwen/Qwen2.5-Coder-1.5B-Instruct", directory), ("max_steps=100", "max_steps=2"),
                      ("num_generations=8", "num_generations=4"), ("max_completion_length=2048", "max_completion_length=16"),
                      ('output_dir="grpo"', f'output_dir="{directory}/grpo", per_device_train_batch_size=4, report_to=[], save_strategy="no",'
                       ' use_cpu=True, bf16=False, logging_steps=1, disable_tqdm=True')):
