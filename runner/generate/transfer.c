@@ -177,8 +177,9 @@ end(Transfer *t, CURLcode code, bool silent)
 	if (status >= 200 && status < 300
 		&& (answer->finished || (silent ? t->completed > 0 : code == CURLE_OK)))
 		answer_end(answer);
-	snprintf(words, sizeof(words), "HTTP status %ld: %s", status, status < 400
-			 ? "redirects are not followed" : answer->text.length > 0 ? answer->text.data : "(no text)");
+	snprintf(words, sizeof(words), "HTTP status %ld: %s", status,
+			 status < 400 ? "redirects are not followed"
+			 : answer->text.length > 0 ? answer->text.data : "(no text)");
 	if (answer->outcome != NULL)
 		conclude(t, answer->outcome, answer->detail, status);
 	/* a server that says when it will be there again has enough, too */

@@ -46,7 +46,8 @@ stop_left(const Stop *stop, double seconds)
 
 	/* an interval shrinks with the root of the number of pairs */
 	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->n; i--)
-		if (p->precision_goal > 0 && !(stop->half_width * sqrt((double) stop->n / p->looks[i]) > goal))
+		if (p->precision_goal > 0
+			&& !(stop->half_width * sqrt((double) stop->n / p->looks[i]) > goal))
 			to = p->looks[i];
 	return stop->n == 0 ? NAN
 		: fmax(0, fmin((to / (double) stop->n - 1) * seconds, p->budget_seconds - seconds));
