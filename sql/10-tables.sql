@@ -68,7 +68,8 @@ COMMENT ON COLUMN cudal1.profile.variance_limit IS
 not judged';
 COMMENT ON COLUMN cudal1.profile.checks IS 'inputs that must agree before anything is timed';
 COMMENT ON COLUMN cudal1.profile.check_seconds IS
-'seconds for comparing whole outputs of timed runs; at least one of each window is compared';
+'seconds for comparing whole outputs of a candidate''s timed runs, at most a fifth of the runs''
+seconds; at least one of each window is compared';
 COMMENT ON COLUMN cudal1.profile.run_limit_factor IS
 'a run may take this many times the reference''s time, at least 1 s and at most run_limit_max; code
 whose final score is below the inverse of it ends as a timeout';

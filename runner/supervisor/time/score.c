@@ -21,7 +21,7 @@
 #define LONG_RUNS		0.3		/* seconds of a window of so few runs */
 #define DROPPED			2
 #define MAKING_TIMES	4		/* a window's inputs take so many times as long to make, at most */
-#define COMPARE_SHARE	0.2		/* of a window's seconds, that comparing outputs may take */
+#define COMPARE_SHARE	0.2		/* of a window's seconds, for comparing outputs, at most */
 #define LEAST_SCORE		1e-9	/* what a column takes */
 
 typedef struct Timed
@@ -44,15 +44,20 @@ make_plan(Measure *m)
 	double		most = fmin(WIRE_MAX_RUNS, (double) m->backend->arena_bytes(m) / bytes);
 	double		least = run * RUNS_LEAST > LONG_RUNS ? fmax(RUNS_LONG, LONG_RUNS / run)
 		: RUNS_LEAST;
+	double		share = fmin(COMPARE_SHARE, p->check_seconds
+							 / (p->looks[p->nlooks - 1] * p->bucket_seconds));
+	double		compared;
+	Plan		plan;
 
 	if (m->generate_time > 0)
 		most = fmin(most, fmax(least, MAKING_TIMES * p->window_seconds / m->generate_time));
-	runs = fmax(1, fmin(fmax(runs, least), most));
-	m->compared_runs = (int) fmax(1, fmin(COMPARED_MOST, COMPARE_SHARE
-										  * fmax(p->window_seconds, runs * run)
-										  / fmax(m->check_time, 1e-7)));
-	return (Plan) {.runs = (uint32_t) runs,
-		.dropped = runs >= RUNS_LEAST ? DROPPED : runs > 2 ? 1 : 0};
+	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
+	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
+	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->check_time, 1e-7);
+	/* the run after one that is compared does not count, and others are to be left */
+	m->compared_runs = (int) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2),
+										  compared));
+	return plan;
 }
 
 static double
