@@ -8,7 +8,6 @@
 #include "../../runner/supervisor/build/build_interpreter.c"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "tap.h"
 
@@ -24,17 +23,6 @@ at(const char *name)
 	n = !n;
 	snprintf(path[n], sizeof(path[n]), "%s/%s", root, name);
 	return path[n];
-}
-
-static void
-put(const char *name, const char *text)
-{
-	FILE	   *file = fopen(at(name), "w");
-
-	if (!file)
-		exit(1);
-	fputs(text, file);
-	fclose(file);
 }
 
 /* the places of an interpreter, without the test's folder */
@@ -67,34 +55,28 @@ shows(const char *python, const char *expected, const char *what)
 int
 main(void)
 {
-	static const char *const folders[] = {"venv", "venv/bin", "base", "base/bin", "base/lib",
-	"home", "home/bin", "copied", "copied/bin", "deep"};
 	char		template[] = "/tmp/cudal1-interpreter.XXXXXX";
-	char		text[PATH_MAX + 16];
-	char		command[PATH_MAX + 16];
+	char		command[8 * PATH_MAX];
 
 	if (!mkdtemp(template) || !realpath(template, root))
 		return 1;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		mkdir(at(folders[i]), 0700);
-	put("base/bin/python3.12", "");
-	put("home/bin/python3", "");
-	put("copied/bin/python3", "");
-	put("venv/pyvenv.cfg", "home = /usr/bin\n");
-	snprintf(text, sizeof(text), "home = %s\n", at("base/bin"));
-	put("copied/pyvenv.cfg", text);
-	if (symlink(at("base/bin/python3.12"), at("venv/bin/python3")) != 0
-		|| symlink("../base/bin/python3.12", at("home/py")) != 0
-		|| symlink(at("venv"), at("deep/venv")) != 0
-		|| symlink("/usr/bin/python3", at("home/bin/python")) != 0)
+	/* an interpreter finds its libraries beside it, or its folder is no installation */
+	snprintf(command, sizeof(command), "set -e; cd %s; mkdir -p base/bin base/lib home/bin deep; "
+			 "cp -L /usr/bin/python3 base/bin/python3; ln -s /usr/lib/python3.* base/lib/; "
+			 "base/bin/python3 -m venv --without-pip venv; "
+			 "base/bin/python3 -m venv --without-pip --copies copied; "
+			 "ln -s ../base/bin/python3 home/py; ln -s %s/venv deep/venv; "
+			 "ln -s /usr/bin/python3 home/bin/python; cp -L /usr/bin/python3 home/bin/python3",
+			 root, root);
+	if (system(command) != 0)
 		return 1;
 	shows("/usr/bin/python3", "", "what lies in /usr is there anyway");
 	shows(at("venv/bin/python3"), "venv base", "an environment, and what its link leads to");
-	shows(at("copied/bin/python3"), "base copied", "of a copy, what its file names");
+	shows(at("copied/bin/python3"), "copied base", "of a copy, what it was made from");
 	shows(at("home/bin/python"), "home/bin", "of a link into /usr its folder");
 	shows(at("home/bin/python3"), "home/bin", "and of a program that has no libraries beside it");
-	shows(at("home/py"), "base/bin/python3.12 home/py base", "of a link in a home that link alone");
-	shows(at("deep/venv/bin/python3"), "venv deep/venv base", "by both names of a folder");
+	shows(at("home/py"), "base home/py", "of a link in a home that link alone");
+	shows(at("deep/venv/bin/python3"), "venv base deep/venv", "by both names of a folder");
 	shows(at("base/../venv/bin/python3"), "venv base", "whatever way leads there");
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	return system(command) == 0 ? done() : 1;

@@ -29,132 +29,37 @@ const BuiltPlace built_kinds[BUILT_KINDS] = {
 	[BUILT_KERNELS] = {"PYTORCH_KERNEL_CACHE_PATH", "kernels"},
 };
 
-static void
-add_place(Interpreter *i, const char *path)
-{
-	/* Files in /usr are there anyway. */
-	if (strcmp(path, "/usr") == 0 || strncmp(path, "/usr/", 5) == 0
-		|| i->places == INTERPRETER_PLACES)
-		return;
-	for (int n = 0; n < i->places; n++)
-		if (strcmp(i->place[n], path) == 0)
-			return;
-	snprintf(i->place[i->places++], PATH_MAX, "%s", path);
-}
-
-/* Notes the place of a folder, and the name by which links of folders lead there. */
-static void
-note_place(Interpreter *i, const char *path)
-{
-	char		real[PATH_MAX];
-
-	if (!realpath(path, real))
-		return;
-	add_place(i, real);
-	if (strcmp(path, real) != 0 && !strstr(path, "/../") && !strstr(path, "//"))
-		add_place(i, path);
-}
-
-/* cuts a path's last part off; what it was */
-static const char *
-go_up(char *path)
-{
-	char	   *slash = strrchr(path, '/');
-
-	if (!slash)
-		return "";
-	*slash = '\0';
-	return slash + 1;
-}
-
-static bool
-has(const char *folder, const char *name)
-{
-	char		path[PATH_MAX + 16];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return access(path, F_OK) == 0;
-}
-
 /*
- * An interpreter's environment, the folder above its own. Where that is none, it is the folder
- * alone, or not even that: it may be somebody's home.
+ * Prints what an interpreter outside /usr brings along: its environment, what that was made from,
+ * and where each symbolic link on the way to it lies. Of a link in a folder that is no bin, which
+ * may be somebody's home, that is the link alone. All are named by both names that a folder has.
  */
-static void
-note_interpreter(Interpreter *i, const char *path, bool is_link)
-{
-	char		folder[PATH_MAX];
-	char		above[PATH_MAX];
-	const char *name;
+#define FIND_PLACES \
+	"import os, sys\n" \
+	"path, found = sys.argv[1], [sys.prefix, sys.base_prefix]\n" \
+	"while path:\n" \
+	"    folder = os.path.dirname(path)\n" \
+	"    found.append(folder if os.path.basename(folder) == \"bin\" else path)\n" \
+	"    link = os.path.islink(path)\n" \
+	"    path = os.path.join(folder, os.readlink(path)) if link else None\n" \
+	"found = [os.path.realpath(x) for x in found] + [x for x in found if \"/../\" not in x]\n" \
+	"print(\":\".join(x for x in dict.fromkeys(found)\n" \
+	"    if not any(x.startswith(y + \"/\") for y in (*found, \"/usr\")) and x != \"/usr\"))\n"
 
-	snprintf(folder, sizeof(folder), "%s", path);
-	go_up(folder);
-	snprintf(above, sizeof(above), "%s", folder);
-	name = go_up(above);
-	if (above[0] && (has(above, "pyvenv.cfg") || (!is_link && has(above, "lib"))))
-		note_place(i, above);
-	else
-		note_place(i, strcmp(name, "bin") == 0 ? folder : path);
-}
-
-/* Notes what an environment was made from, by its file pyvenv.cfg. */
-static void
-note_home(Interpreter *i, const char *python)
-{
-	char		path[PATH_MAX + 32];
-	char		line[PATH_MAX + 16];
-	char		home[PATH_MAX];
-	FILE	   *file;
-
-	snprintf(path, sizeof(path), "%s", python);
-	go_up(path);
-	go_up(path);
-	snprintf(path + strlen(path), 16, "/pyvenv.cfg");
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "home = %4000[^\n]", home) == 1)
-		{
-			snprintf(path, sizeof(path), "%s/python3", home);
-			note_interpreter(i, path, false);
-		}
-	if (file)
-		fclose(file);
-}
-
-/*
- * Notes what an interpreter outside /usr brings along: its environment, and so on along symbolic
- * links to what it was made from. Of a link that belongs to no environment it is the folder alone.
- */
 static void
 find_places(Interpreter *i, const char *python)
 {
-	char		path[PATH_MAX];
-	char		real[PATH_MAX];
+	char		command[2 * PATH_MAX + sizeof(FIND_PLACES) + 32];
+	char	   *rest = i->found;
+	char	   *at;
 
 	i->places = 0;
-	note_home(i, python);
-	snprintf(path, sizeof(path), "%s", python);
-	for (int links = 0; links < INTERPRETER_PLACES; links++)
-	{
-		char		to[PATH_MAX];
-		ssize_t		n = readlink(path, to, sizeof(to) - 1);
-		size_t		length;
-
-		note_interpreter(i, path, n > 0);
-		if (n <= 0)
-			break;
-		to[n] = '\0';
-		if (to[0] != '/')
-			go_up(path);
-		else
-			path[0] = '\0';
-		length = strlen(path);
-		if ((int) (sizeof(path) - length) <= snprintf(path + length, sizeof(path) - length, "%s%s",
-													  to[0] == '/' ? "" : "/", to))
-			break;
-	}
-	if (realpath(python, real))
-		note_interpreter(i, real, false);
+	snprintf(command, sizeof(command), "'%s' -I -c '" FIND_PLACES "' '%s' 2>/dev/null", python,
+			 python);
+	if (!text_first_line(command, i->found, sizeof(i->found)))
+		return;
+	while (i->places < INTERPRETER_PLACES && (at = strtok_r(rest, ":", &rest)) != NULL)
+		i->place[i->places++] = at;
 }
 
 void

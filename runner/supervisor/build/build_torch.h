@@ -45,7 +45,8 @@ typedef struct Interpreter
 	char		data[32];
 	char		threads[16];
 	/* folders outside /usr that it brings along */
-	char		place[INTERPRETER_PLACES][PATH_MAX];
+	char		found[INTERPRETER_PLACES * PATH_MAX];
+	const char *place[INTERPRETER_PLACES];	/* parts of it */
 	int			places;
 	char		tools[PATH_MAX + 8];	/* a folder for PATH, with a colon behind it, or empty */
 	char		path[2 * PATH_MAX + 8];
