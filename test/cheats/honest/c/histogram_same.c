@@ -1,7 +1,1 @@
-/* task: histogram
- * The reference itself. */
-void solve(const unsigned char *x, int *count, int n)
-{
-	for (int i = 0; i < n; i++)
-		count[x[i]]++;
-}
+/* task: histogram; copy: yes */

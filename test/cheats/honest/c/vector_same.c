@@ -1,9 +1,1 @@
-/* task: vector
- * The reference itself. */
-#include <math.h>
-
-void solve(const float *x, float *y, int n)
-{
-	for (int i = 0; i < n; i++)
-		y[i] = expf(x[i]) / (1.0f + x[i] * x[i]);
-}
+/* task: vector; copy: yes */

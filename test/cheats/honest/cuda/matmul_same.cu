@@ -1,8 +1,1 @@
-/* task: gpu_matmul
- * The reference itself. */
-#include "reference.cu"
-
-extern "C" void solve(const float *a, const float *b, float *c, int n)
-{
-	reference(a, b, c, n);
-}
+/* task: gpu_matmul; copy: yes */

@@ -1,8 +1,1 @@
-# task: gpu_matmul; first: yes
-# The reference itself.
-import torch
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, a, b):
-        return torch.matmul(a, b)
+# task: gpu_matmul; first: yes; copy: yes
