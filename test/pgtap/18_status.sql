@@ -1,11 +1,15 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
 BEGIN;
-SELECT plan(36);
+SELECT plan(37);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
 $$;
 SELECT is(pg_temp.status('version'), (SELECT extversion FROM pg_extension WHERE extname = 'cudal1'), 'the version');
+UPDATE pg_extension SET extversion = '0.0.1' WHERE extname = 'cudal1';
+SELECT is(pg_temp.status('version'), format('0.0.1 -> Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.', default_version), 'and that there is a newer one')
+	FROM pg_available_extensions WHERE name = 'cudal1';
+UPDATE pg_extension SET extversion = default_version FROM pg_available_extensions AS a WHERE extname = 'cudal1' AND a.name = 'cudal1';
 SELECT ok(pg_temp.status('preload') LIKE CASE WHEN cudal1.preloaded() THEN 'yes' ELSE 'no -> Add cudal1 to shared\_preload\_libraries%' END, 'preloading');
 SELECT ok(pg_temp.status('database') LIKE '%' || current_database() || '%', 'the database');
 SELECT ok(NOT cudal1.preloaded() OR pg_temp.status('database') LIKE '%is not listed in cudal1.databases -> ALTER SYSTEM SET cudal1.databases = %', 'how it gets a worker')
