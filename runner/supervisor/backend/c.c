@@ -65,10 +65,10 @@ bring(Measure *m, const Arena *arena, uint32_t slot)
 		ArgumentRole role = s->argument[i].role;
 
 		if (role == ROLE_IN)
-			host_bring(in_slot + m->input[in].offset, from + m->input[in].offset,
+			host_bring(m, in_slot + m->input[in].offset, from + m->input[in].offset,
 					   m->input[in].bytes);
 		else if (role == ROLE_INOUT)
-			host_bring(out_slot + m->output[out].offset, from + m->input[in].offset,
+			host_bring(m, out_slot + m->output[out].offset, from + m->input[in].offset,
 					   m->input[in].bytes);
 		in += role == ROLE_IN || role == ROLE_INOUT;
 		out += role == ROLE_OUT || role == ROLE_INOUT;

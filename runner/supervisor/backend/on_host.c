@@ -19,6 +19,8 @@
 #include "supervisor/session.h"
 
 #define PAST_CACHES		((size_t) 16 << 10)
+#define CACHE_LINE		64		/* bytes; on other processors at least as many */
+#define BLOCK			((size_t) 1024)	/* of an input; a line of each comes last */
 #define ARENA_SHARE		8		/* of the memory that code may have */
 
 bool
@@ -54,8 +56,6 @@ host_noise(Measure *m, char *out, size_t bytes)
 		at = 0;
 	}
 }
-
-#define CACHE_LINE	64			/* bytes; on other processors at least as many */
 
 #if defined(__x86_64__)
 static bool
@@ -107,19 +107,53 @@ copy_past_caches(char *to, const char *from, size_t bytes)
 		_mm_stream_si128((__m128i *) (void *) (to + at),
 						 _mm_loadu_si128((const __m128i *) (const void *) (from + at)));
 	memcpy(to + at, from + at, bytes - at);
-	_mm_sfence();
 #else
 	memcpy(to, from, bytes);
 #endif
 }
 
-void
-host_bring(char *to, const char *from, size_t bytes)
+/* Where the line of a block lies that comes last, in bytes. */
+static size_t
+late_line(uint64_t drawn, size_t block)
 {
-	if (bytes > PAST_CACHES)
-		copy_past_caches(to, from, bytes);
-	else
+	return ((drawn + block) * UINT64_C(0x9E3779B97F4A7C15) >> 60) * CACHE_LINE;
+}
+
+/*
+ * Code at its gate could begin on what has come. So of each block a line comes last, and holds
+ * until then what lies half a block further on, which looks like an input.
+ */
+void
+host_bring(Measure *m, char *to, const char *from, size_t bytes)
+{
+	size_t		end = bytes & ~(BLOCK - 1);
+	uint64_t	drawn;
+
+	if (bytes <= PAST_CACHES)
+	{
 		memcpy(to, from, bytes);
+		return;
+	}
+	drawn = random_next(&m->random);
+	for (size_t at = 0; at < end; at += BLOCK)
+	{
+		size_t		late = late_line(drawn, at);
+		size_t		next = late + CACHE_LINE;
+
+		copy_past_caches(to + at, from + at, late);
+		copy_past_caches(to + at + late, from + at + (late ^ BLOCK / 2), CACHE_LINE);
+		copy_past_caches(to + at + next, from + at + next, BLOCK - next);
+	}
+	copy_past_caches(to + end, from + end, bytes - end);
+	for (size_t at = 0; at < end; at += BLOCK)
+	{
+		size_t		late = at + late_line(drawn, at);
+
+		copy_past_caches(to + late, from + late, CACHE_LINE);
+	}
+#if defined(__SSE2__)
+	_mm_sfence();
+#endif
 }
 
 void

@@ -26,7 +26,7 @@ extern void host_noise(Measure *m, char *out, size_t bytes);
 extern void host_forget(const char *memory, size_t bytes);
 
 /* An input to where a process that is at its gate finds it; past caches where it is large. */
-extern void host_bring(char *to, const char *from, size_t bytes);
+extern void host_bring(Measure *m, char *to, const char *from, size_t bytes);
 /* notes what bringing an input has taken since `started`: the least so far */
 extern void host_note_bringing(Measure *m, double started);
 extern void *host_alloc(Measure *m, size_t bytes);

@@ -29,7 +29,7 @@ torch_cpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 static bool
 torch_cpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	host_bring(arena->inputs + slot * arena->input_slot_bytes,
+	host_bring(m, arena->inputs + slot * arena->input_slot_bytes,
 			   arena->master + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 	return true;
 }
