@@ -212,21 +212,26 @@ compared_as(const Round *round, uint32_t run)
  * supervisor may have been late. False: the run did not end, or after conclude().
  */
 static bool
-timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds,
-		  double *lost)
+timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *lost)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
 	/* code that spins could begin on what has come */
 	bool		counted = !m->backend->rests && !pair->stops;
+	const Look *look = &pair->round.look[run];
+	uint64_t	before = 0;
 	Reading		from;
 	Reading		to;
 
 	if (pair->stops && executor_freeze(executor) != EXECUTOR_OK)
 		return false;
-	if (!counted && !hand_over(pair, process, run))
+	if (!counted
+		&& !(look_before(m, process, run, look, &before) && hand_over(pair, process, run)))
 		return false;
 	executor_read_usage(executor, &from, pair->reads);
+	/* code could prepare results after this look, so the clock runs from here on */
+	if (counted && !look_before(m, process, run, look, &before))
+		return false;
 	from.wall = clock_now();
 	if (counted && !hand_over(pair, process, run))
 		return false;
@@ -240,7 +245,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (compared_as(&pair->round, run) >= 0 && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
-	if (!look_after(m, process, run, &pair->round.look[run], before, process->value[run]))
+	if (!look_after(m, process, run, look, &before, process->value[run]))
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
 	/* on a device, work goes on while the executor waits for its core */
@@ -331,14 +336,14 @@ window_run(Pair *pair, Process *process)
 		double		seconds = 0;
 		double		lost = 0;	/* of them, that the supervisor may have been late */
 
-		good = look_before(m, process, k, &round->look[k], &before);
-		if (good && k == round->hand)
+		if (k == round->hand)
 		{
-			good = hand_test(pair, process, k, &before, &seconds);
+			good = look_before(m, process, k, &round->look[k], &before)
+				&& hand_test(pair, process, k, &before, &seconds);
 			if (!good)
 				break;
 		}
-		else if (!good || !timed_run(pair, process, k, &before, &seconds, &lost))
+		else if (!timed_run(pair, process, k, &seconds, &lost))
 			break;
 		else if (k >= round->dropped && !turned)
 		{
