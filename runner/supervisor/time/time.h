@@ -70,7 +70,7 @@ typedef struct Process
 	int			touched;		/* times that the process wrote there while it waited */
 	int			looked[WIRE_MAX_TENSORS];	/* of each output of compiled code: looks at it, */
 	int			prepared[WIRE_MAX_TENSORS]; /* and times that it was there before its gate */
-	int			new;			/* results of a window that lay where no result had */
+	bool		spread;			/* results have lain in more memory than an allocator needs */
 } Process;
 
 typedef struct Pair
@@ -112,8 +112,8 @@ extern void window_enter(Pair *pair, const Process *process);
 /*
  * noise.c, for modules on a CPU. noise_written: how many elements of an output, from the first on,
  * lie in pages that the process has written; the kernel would clear others as they are read.
- * noise_leave: noise over the results of a run, and counts it as new where no result has lain
- * before. noise_watch: notes, when a run has ended, what lies where earlier results lay.
+ * noise_leave: noise over the results of a run, and notes in how much memory results have lain.
+ * noise_watch: notes, when a run has ended, what lies where earlier results lay.
  * noise_stays: counts where it has changed since then but for the noise. False after conclude()
  */
 extern bool noise_watch(Measure *m, Process *process);

@@ -28,7 +28,6 @@
 #define TRIMMED			0.1		/* of long runs, the slowest do not count */
 #define PREPARED_LEAST	4		/* times that an output was right before its gate, */
 #define PREPARED_SHARE	8		/* and one in so many that were looked at: noise may be right */
-#define NEW_PARTS		4		/* one in so many runs of a window may have new memory */
 
 /* seconds of the runs of a window that may count */
 typedef struct Runs
@@ -312,7 +311,6 @@ begin(Pair *pair, Process *process)
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
 	process->nwatched = 0;
-	process->new = 0;
 	result = executor_begin_window(executor, pair->round.runs, flags, pair->round.runs * limit);
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
@@ -448,8 +446,7 @@ window_compare(Pair *pair, Process *process)
 			return refuse(m, process, "prepared", "results were there before their runs began");
 	if (process->touched > 1)
 		return refuse(m, process, "prepared", "the process works while it waits at its gate");
-	/* in the first window all memory is new */
-	if (pair->rounds > 0 && (uint32_t) process->new *NEW_PARTS > round->runs)
+	if (process->spread)
 		return refuse(m, process, "new_memory", "results keep coming where no result has been");
 	return true;
 }
