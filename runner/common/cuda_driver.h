@@ -73,6 +73,7 @@ typedef struct CuCopy
 #define CU_OUT_OF_MEMORY			2
 #define CU_SCHEDULE_SPIN			1
 #define CU_ATTRIBUTE_MULTIPROCESSORS	16
+#define CU_ATTRIBUTE_CACHE_BYTES		38
 
 /* X(name without "cu", symbol's suffix, parameters) */
 /* clang-format off */

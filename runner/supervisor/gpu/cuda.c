@@ -24,6 +24,7 @@
 #define MEMORY_PATIENCE 5.0		/* seconds */
 #define CONTEXT_BYTES ((size_t) 1 << 30)	/* of a process's context and modules, at most */
 #define POOL_BYTES ((size_t) 40 << 30)
+#define FLUSH_TIMES ((size_t) 3)	/* as much as the GPU's largest cache holds */
 
 bool
 gpu_good(Measure *m, CuResult error, const char *doing)
@@ -393,6 +394,11 @@ gpu_open(Measure *m)
 		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
 					 "to give memory"))
+		return false;
+	value = 0;
+	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_CACHE_BYTES, gpu->device);
+	gpu->flush_bytes = FLUSH_TIMES * (size_t) (value > 0 ? value : 1);
+	if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->flush, gpu->flush_bytes), "to give memory"))
 		return false;
 	left = gpu_memory_left(m);
 	if (left == 0)

@@ -80,6 +80,8 @@ typedef struct Gpu
 	char	   *few;			/* page-locked, for elements of outputs */
 	GpuLate		late;
 	CuAddress	comparison;
+	CuAddress	flush;			/* memory that caches are filled with */
+	size_t		flush_bytes;
 	/* files that sandboxes and builds need */
 	char		node[32];
 	char		nvcc[PATH_MAX];
