@@ -153,6 +153,19 @@ hand_over(Pair *pair, Process *process, uint32_t run)
 	return m->backend->bring(m, &process->arena, process->side, run);
 }
 
+/* Whether an output is an argument that comes with the input. */
+static bool
+comes_in(const Measure *m, int output)
+{
+	const Signature *s = &m->job->signature;
+
+	for (int i = 0; i < s->arguments; i++)
+		if (s->argument[i].role == ROLE_INOUT || s->argument[i].role == ROLE_OUT)
+			if (output-- == 0)
+				return s->argument[i].role == ROLE_INOUT;
+	return false;
+}
+
 /*
  * A hand test: the process is stopped, its input comes and its gate opens. No output may move,
  * because no work of the process can have begun. Work that waits on the device would.
@@ -179,6 +192,9 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, stopped))
 		return false;
 	if (!hand_over(pair, process, run))
+		return false;
+	if (n > 0 && comes_in(m, look->output)
+		&& !m->backend->peek(m, &process->executor, address, n, size, stopped))
 		return false;
 	executor_open_gate(&process->executor, run + 1);
 	clock_sleep(HAND_SECONDS);
