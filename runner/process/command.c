@@ -230,7 +230,7 @@ bool
 executor_await_run(const Executor *executor, uint32_t run)
 {
 	return await_word(executor, &executor->control->ready, run + 2,
-					  executor->begun + executor->limit);
+					  clock_now() + executor->limit);
 }
 
 /* Stops a process whose answer came to `result`; what came of its command. */
@@ -247,8 +247,7 @@ executor_end_window(Executor *executor, bool all)
 
 	executor_open_gate(executor, WIRE_GATE_END);
 	result = end_command(executor, await_answer(executor, clock_now(),
-												fmax(executor->begun + executor->limit
-													 - clock_now(), ANSWER_SECONDS)));
+												all ? executor->limit : ANSWER_SECONDS));
 	/* An answer to the command is no answer to runs that are not done. */
 	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
 }

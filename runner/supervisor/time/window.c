@@ -327,7 +327,10 @@ begin(Pair *pair, Process *process)
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
 	process->nwatched = 0;
-	result = executor_begin_window(executor, pair->round.runs, flags, pair->round.runs * limit);
+	/* the first run of a process loads what it needs */
+	if (!executor->met && !m->backend->first_input)
+		limit *= pair->round.runs;
+	result = executor_begin_window(executor, pair->round.runs, flags, limit);
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
 
