@@ -103,7 +103,7 @@ cudal1_score_trimmed(const double *values, size_t n, double share)
 
 	if (!sorted)
 		return NAN;
-	n -= (size_t) (share * (double) n);
+	n -= (size_t) ceil(share * (double) n);
 	mean = cudal1_score_mean(sorted, n);
 	free(sorted);
 	return mean;

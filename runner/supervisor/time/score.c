@@ -55,8 +55,8 @@ make_plan(Measure *m)
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
 	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->check_time, 1e-7);
 	/* the run after one that is compared does not count, and others are to be left */
-	m->compared_runs = (int) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2),
-										  compared));
+	m->compared_runs = m->backend->rests ? 1
+		: (int) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2), compared));
 	return plan;
 }
 

@@ -25,7 +25,7 @@
 #define LOST			1e-6	/* seconds of delay in which a process has not lost its core */
 #define CLEAN_LEAST		3		/* runs that kept their core, for the others not to count */
 #define HAND_SECONDS	5e-4	/* for what was sent to a device before a hand test */
-#define TRIMMED			0.1		/* of long runs, the slowest do not count */
+#define TRIMMED			0.1		/* share of runs, the slowest, that a mean leaves out */
 #define PREPARED_LEAST	4		/* times that an output was right before its gate, */
 #define PREPARED_SHARE	8		/* and one in so many that were looked at: noise may be right */
 
@@ -269,7 +269,10 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 	return true;
 }
 
-/* Seconds a run: the median, or of long runs the mean without the slowest. */
+/*
+ * Seconds a run: the median, or the mean without the slowest. A median jumps where times have two
+ * modes, as those of long runs and of cores that another guest slows have.
+ */
 static double
 seconds_of(Runs *runs, bool trimmed)
 {
@@ -280,7 +283,7 @@ seconds_of(Runs *runs, bool trimmed)
 			runs->seconds[n++] = runs->seconds[i];
 	if (n == 0)
 		return NAN;
-	if (!trimmed || n < 1 / TRIMMED)
+	if (!trimmed || n < CLEAN_LEAST)
 		return cudal1_score_median(runs->seconds, (size_t) n);
 	return cudal1_score_trimmed(runs->seconds, (size_t) n, TRIMMED);
 }
@@ -393,7 +396,7 @@ window_run(Pair *pair, Process *process)
 		good = measure_failed(m, process->side, &process->executor, result, "in a run") && good;
 	}
 	process->executor.met = true;
-	process->seconds = seconds_of(&runs, pair->sleeps);
+	process->seconds = seconds_of(&runs, pair->sleeps || m->backend->rests);
 	process->above = k > 0 ? runs.all / k - process->seconds : 0;
 	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
 	return good && k == round->runs;
@@ -426,13 +429,14 @@ window_draw(Pair *pair, const Plan *plan)
 		for (int i = 0; i < look->n; i++)
 			look->element[i] = random_below(&m->random, elements);
 	}
-	/* all but the first runs are drawn from, because those do not count anyway */
+	/* one of the two: each takes runs that would count */
 	round->hand = round->probed = UINT32_MAX;
 	if (m->backend->rests && round->runs > round->dropped + 4)
 	{
-		round->hand = round->dropped + (uint32_t) random_below(&m->random,
-															   round->runs - round->dropped);
-		round->probed = (uint32_t) random_below(&m->random, round->runs);
+		uint32_t	k = round->dropped
+			+ (uint32_t) random_below(&m->random, round->runs - round->dropped);
+
+		*(random_below(&m->random, 2) == 0 ? &round->hand : &round->probed) = k;
 	}
 	round->compared = 0;
 	for (uint32_t k = 0; k < round->runs && round->compared < COMPARED_MOST; k++)
