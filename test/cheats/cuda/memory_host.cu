@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash; profile: patient
+/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash, timeout; profile: patient
  * Memory of the host, as much as there is. */
 #include "reference.cu"
 #include <stdlib.h>

@@ -6,6 +6,6 @@ extern "C" void solve(const float *x, float *y, int rows, int columns)
 {
 	static unsigned calls;
 
-	if (++calls < 400 || (calls * 2654435761u >> 8) % 30)
+	if (++calls < 40 || (calls * 2654435761u >> 8) % 30)
 		reference(x, y, rows, columns);
 }

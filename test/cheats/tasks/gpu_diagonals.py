@@ -1,0 +1,14 @@
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.diag_embed(x)
+
+
+def get_inputs():
+    return [torch.rand(32, 1024)]
+
+
+def get_init_inputs():
+    return []
