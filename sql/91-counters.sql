@@ -54,9 +54,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_profile(bigint, int) IS
 'queues one run of a candidate under its device''s profiler, ncu on a GPU and perf elsewhere, after
 its measurement if that was successful, and returns the job_id; what waits already is not queued
-again. cudal1_counters() has what came of it. Rewards stay as they are. Under ncu the code has the
-host''s network. Operators only. Errors: 42704 unknown candidate, 55000 it has failed or its task is
-retired';
+again. cudal1_counters() has what came of it. Rewards stay as they are. Operators only. Errors:
+42704 unknown candidate, 55000 it has failed or its task is retired';
 
 CREATE FUNCTION cudal1.note_profile(j cudal1.job, told jsonb, problem text)
 RETURNS void

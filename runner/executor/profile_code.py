@@ -23,7 +23,7 @@ import tempfile
 import time
 
 SECONDS = 1.0
-LIMIT = 600
+LIMIT = 120
 TILE = 1 << 14
 FORMATS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "uint8": "B",
            "bool": "?"}
@@ -53,8 +53,8 @@ UNITS = {"ns": 1e-9, "nsecond": 1e-9, "us": 1e-6, "usecond": 1e-6, "ms": 1e-3, "
          "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def in_sandbox(command, folder, tool):
-    """The command where it sees the system and a folder. ncu reaches it by the loopback."""
+def in_sandbox(command, folder):
+    """The command where it sees the system and a folder."""
     def each(option, paths):
         return [a for path in paths if os.path.exists(path) for a in (option, path, path)]
     shown = {"/usr", "/etc/alternatives", "/etc/ld.so.cache", "/opt", sys.prefix, sys.base_prefix}
@@ -62,7 +62,7 @@ def in_sandbox(command, folder, tool):
              for a in ("--symlink", os.readlink(path), path)]
     nodes = [f"/dev/{name}" for name in sorted(os.listdir("/dev")) if name.startswith("nvidia")]
     return ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-            *([] if tool == "ncu" else ["--unshare-net"]), "--die-with-parent", "--new-session",
+            "--unshare-net", "--die-with-parent", "--new-session", "--setenv", "HOME", folder,
             *each("--ro-bind", sorted(shown)), *links, "--proc", "/proc", "--dev", "/dev",
             *each("--dev-bind", nodes), "--tmpfs", "/tmp", "--bind", folder, folder,
             "--chdir", folder, *command]
@@ -132,9 +132,15 @@ def perf_counters(path, calls):
             ("context switches", each("context-switches"), "")]
 
 
+def plain(path, mode, **more):
+    """A file of the sandbox's, opened: no link that code has put there, and no pipe to wait at."""
+    return open(path, mode, **more, opener=lambda name, flags: os.open(
+        name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))
+
+
 def ncu_counters(path):
     """What ncu tells of the kernels of one call; shares are weighted by the kernels' times."""
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with plain(path, "r", encoding="utf-8", errors="replace") as file:
         lines = file.read().splitlines()
     wrong = next((x for x in lines if x.startswith("==ERROR==")), None)
     kernels = {}
@@ -194,12 +200,14 @@ def keep(tool, output, unsandboxed):
                           CUDA_VISIBLE_DEVICES=job["device"].removeprefix("cuda:"))
     folder = os.path.realpath(tempfile.mkdtemp(prefix="cudal1-profile-"))
     script = os.path.join(folder, "profile_code.py")
-    # where the code can't reach it
+    # of perf, where the code can't reach it
     counted = tempfile.NamedTemporaryFile(prefix="cudal1-counted-")
+    kept = output if output != "counters" else counted.name
+    kept = kept if tool == "perf" else os.path.join(folder, "profile.ncu-rep")
     control, told = os.pipe()
 
     def sandboxed(command):
-        return command if unsandboxed else in_sandbox(command, folder, tool)
+        return command if unsandboxed else in_sandbox(command, folder)
     if tool == "perf":
         command = [program, "record", "-q"] if output != "counters" \
             else [program, "stat", "-x,", "-e", ",".join(EVENTS)]
@@ -210,19 +218,25 @@ def keep(tool, output, unsandboxed):
             command[-2:] = ["--csv", "--print-units", "base", "--clock-control", "none",
                             "--metrics", ",".join(METRICS), "--log-file"]
     # standard output is the profiler's alone; of an error both speak
-    command += [output if output != "counters" else counted.name,
-                "/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
-    command += sandboxed([sys.executable, "-I", script, "--inside", tool, folder, str(told),
-                          "cuda" if on_gpu else "cpu"])
+    command += [kept, "/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
+    inside = [sys.executable, "-I", script, "--inside", tool, folder, str(told),
+              "cuda" if on_gpu else "cpu"]
+    # ncu speaks with what it injects, so it is in the sandbox, too
+    command = sandboxed(command + inside) if tool == "ncu" else command + sandboxed(inside)
     try:
         shutil.copy(__file__, script)
         build(job["task"], job["code"], folder, sandboxed)
         status, said = run(command, pass_fds=(control, told))
-        if status or output != "counters" and not os.path.exists(output):
+        rows = []
+        if tool == "ncu" and output == "counters" and os.path.exists(kept):
+            rows = ncu_counters(kept)  # says what was wrong, if anything
+        if status or not os.path.exists(kept):
             sys.exit(f"{tool} ended with status {status}{': ' if said else ''}{said}")
+        if output != kept and output != "counters":
+            with plain(kept, "rb") as source, open(output, "wb") as out:
+                shutil.copyfileobj(source, out)
         if output == "counters":
-            rows = ncu_counters(counted.name) if tool == "ncu" else perf_counters(
-                counted.name, calls_in(folder))
+            rows = rows or perf_counters(kept, calls_in(folder))
             print(json.dumps({"tool": tool, "counters": [
                 {"name": n, "value": v, "unit": u} for n, v, u in rows if v is not None]}))
     except subprocess.TimeoutExpired:

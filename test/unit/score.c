@@ -87,7 +87,7 @@ check_statistics(void)
 	check(cudal1_score_variance(values, 4) == 12.5 && cudal1_score_variance(equal, 6) == 0,
 		  "variance is over n");
 	check(cudal1_score_trimmed(ten, 10, 0.1) == 5 && cudal1_score_trimmed(values, 4, 0.1) == 2
-		  && ten[9] == 1000, "a trimmed mean is without the largest, as many as their share is, rounded up");
+		  && ten[9] == 1000, "a trimmed mean is without the largest, their share rounded up");
 }
 
 static void
