@@ -668,7 +668,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog,
 BEGIN ATOMIC
 	SELECT cudal1.raise_if((SELECT bool_and(COALESCE(x >= 0 AND x < 'infinity', false))
 			FROM unnest(cudal1_fast_p.p) AS x) IS NOT TRUE, '22023',
-		'argument "p" must hold speedups', 'For instance {1,1.5,2}.');
+		'argument "p" must hold speedups, which are not negative', 'For instance {1,1.5,2}.');
 	SELECT c.level, x.p, count(*) FILTER (WHERE c.speedup > x.p)::float8
 			/ NULLIF(count(c.speedup), 0)
 		FROM cudal1.counted_speedups(method, device, missing, tasks, pool, baseline) AS c
