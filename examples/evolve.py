@@ -96,4 +96,6 @@ if __name__ == "__main__":
     try:
         main()
     except psycopg.Error as e:
-        sys.exit(f"evolve.py: {e.diag.message_primary or e}. {e.diag.message_hint or ''}".strip())
+        # adding a model is an operator's, the rest a trainer's
+        grants = "The role needs the grants operator and trainer." if e.sqlstate == "42501" else ""
+        sys.exit(f"evolve.py: {e.diag.message_primary or e}. {e.diag.message_hint or grants}".strip())

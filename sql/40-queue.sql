@@ -58,7 +58,9 @@ BEGIN
 			WHERE cudal1.owns(d.owner)
 		RETURNING d.device_id INTO id;
 	IF id IS NULL THEN
-		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner)
+		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner,
+			'That role, its members and operators may use it. '
+				'Others name the host otherwise (cudal1-agent --host).')
 			FROM cudal1.device AS d
 			WHERE d.device_key = register_device.host || ' ' || (device ->> 'key');
 	END IF;

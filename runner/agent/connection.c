@@ -208,9 +208,11 @@ connection_run(const char *query, int n, const char *const *values, char **colum
 		note_problem(primary ? primary : PQresultErrorMessage(result));
 		refused = state && strcmp(state, "42501") == 0;
 		if (refused && !hint)
-			hint = "The role needs SELECT cudal1_grant('ROLE', 'agent').";
-		agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
-				  hint ? hint : "");
+			agent_log("%s (SQLSTATE %s). The role needs SELECT cudal1_grant('%s', 'agent') there.",
+					  problem, state, PQuser(connection));
+		else
+			agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
+					  hint ? hint : "");
 		outcome = !state || is_transient(state) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 	}
 	PQclear(result);

@@ -71,8 +71,11 @@ class Database:
                 raise ConnectionError(str(e).strip()) from None
             if not e.diag.message_primary:
                 raise Refused(str(e).strip()) from None
-            raise Refused(". ".join(filter(
-                None, (e.diag.message_primary, e.diag.message_hint)))) from None
+            hint = e.diag.message_hint
+            if e.sqlstate == "42501" and not hint:
+                hint = (f"Role {self.connection.info.user} needs what cudal1_grant() gives, in this"
+                        " database; --help names the kind")
+            raise Refused(". ".join(filter(None, (e.diag.message_primary, hint)))) from None
 
     def value(self, text, *values):
         rows = self.query(text, *values)

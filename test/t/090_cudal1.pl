@@ -95,5 +95,12 @@ $node->safe_psql('postgres', "CREATE ROLE ann LOGIN; SELECT cudal1_grant('ann', 
 is(join('', (cudal1($_, '-d', 'user=ann', $_ eq 'best' ? () : $second))[0, 2]), '0', "an analyst may call $_") for qw(show lineage best);
 is((cudal1('best', '-d', 'host=/nowhere'))[0], 3, 'no connection');
 
+{
+	$node->safe_psql('postgres', 'CREATE ROLE stranger LOGIN');
+	local $ENV{PGUSER} = 'stranger';
+	($status, $out, $err) = cudal1('best');
+	is($status . $err, "3cudal1: permission denied for function cudal1_best. Role stranger needs what cudal1_grant() gives, in this database; --help names the kind\n",
+		'a role without a grant is told what it needs');
+}
 $node->stop;
 done_testing();
