@@ -51,7 +51,7 @@ find_key(const char *name, const char **problem)
 	snprintf(word, sizeof(word), "CUDAL1_KEY_%s", name);
 	if (key_file == NULL)
 		return getenv(word) && !strpbrk(getenv(word), "\r\n") ? strdup(getenv(word)) : NULL;
-	*problem = "the file of keys cannot be read";
+	*problem = "the file of keys (cudal1.key_file) cannot be read";
 	if ((file = fopen(key_file, "re")) == NULL)
 		return NULL;
 	*problem = "the file of keys can be read by others, so it is not used: chmod 600";

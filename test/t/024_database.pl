@@ -84,7 +84,7 @@ for my $case ([ 'worker', "cudal1.generate_path = '/opt/nope'", '%no requests ar
 	[ 'worker', "cudal1.generate_path = '$dir/exit 3'", '%cudal1-generate ended with exit status 3%-> %' ],
 	[ 'worker', "cudal1.generate_path = '$dir/yes garbage'", '%not of its protocol%-> %' ],
 	[ 'requests', "cudal1.max_requests = 0", 'none are sent%-> ALTER SYSTEM RESET cudal1.max_requests;%' ],
-	[ 'model m', "cudal1.key_file = '/opt/nope'", '%-> %the file of keys cannot be read%' ], [ 'model m', "cudal1.key_file = '$dir/keys'", '%-> %can be read by others%chmod 600%' ])
+	[ 'model m', "cudal1.key_file = '/opt/nope'", '%-> %the file of keys (cudal1.key_file) cannot be read%' ], [ 'model m', "cudal1.key_file = '$dir/keys'", '%-> %can be read by others%chmod 600%' ])
 {
 	my ($item, $set, $words) = @$case;
 	my $setting = $set =~ s/ .*//r;
