@@ -20,10 +20,10 @@ measure_end(Measure *m, Executor *executor)
 	double		started;
 	Executor   *dying = NULL;
 
-	if (m->ndying == EXECUTORS_AWAITED)
+	if (m->live.ndying == EXECUTORS_AWAITED)
 		measure_reap(m);
 	started = clock_now();
-	m->candidates -= executor->hostile;
+	m->live.candidates -= executor->hostile;
 	if (m->backend->apart && executor->pidfd >= 0)
 		dying = malloc(sizeof(*dying));
 	if (dying)
@@ -31,7 +31,7 @@ measure_end(Measure *m, Executor *executor)
 		executor_kill(executor);
 		executor_give_back(executor);
 		*dying = *executor;
-		m->dying[m->ndying++] = dying;
+		m->live.dying[m->live.ndying++] = dying;
 		executor_init(executor);
 	}
 	else
@@ -44,11 +44,11 @@ measure_reap(Measure *m)
 {
 	double		started = clock_now();
 
-	if (m->ndying == 0)
+	if (m->live.ndying == 0)
 		return;
-	while (m->ndying > 0)
+	while (m->live.ndying > 0)
 	{
-		Executor   *dying = m->dying[--m->ndying];
+		Executor   *dying = m->live.dying[--m->live.ndying];
 
 		executor_end(dying);
 		free(dying);

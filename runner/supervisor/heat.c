@@ -76,8 +76,8 @@ heat_enter(Measure *m, Member *member)
 	double		now = clock_now();
 
 	/* only while the device is held */
-	if (m->member && m->locked_at > 0)
-		m->result->device_seconds += now - fmax(m->entered, m->locked_at);
+	if (m->member && m->device.locked_at > 0)
+		m->result->device_seconds += now - fmax(m->entered, m->device.locked_at);
 	m->entered = now;
 	m->member = member;
 	m->result = &member->result;
@@ -190,7 +190,7 @@ heat_begin_checks(Measure *m)
 double
 heat_seconds(const Measure *m)
 {
-	return m->result->device_seconds + clock_now() - fmax(m->entered, m->locked_at)
+	return m->result->device_seconds + clock_now() - fmax(m->entered, m->device.locked_at)
 		- m->member->before_checks;
 }
 

@@ -233,7 +233,7 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	}
 	m->options = options;
 	m->started = clock_now();
-	m->device_lock[0] = m->device_lock[1] = m->scratch_lock = -1;
+	m->device.lock[0] = m->device.lock[1] = m->scratch_lock = -1;
 	sweep(options->scratch);
 	sandbox_sweep();
 	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);

@@ -34,8 +34,8 @@ static bool
 build(Measure *m)
 {
 	measure_phase(m, "building", true);
-	m->filter_fd = sandbox_guard_filters(m->backend->module, m->backend->apart);
-	if (m->filter_fd < 0)
+	m->live.filter_fd = sandbox_guard_filters(m->backend->module, m->backend->apart);
+	if (m->live.filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
 	device_versions(m);
 	if (m->backend->module)
@@ -69,10 +69,10 @@ measure_run(Measure *m)
 	RandomKey	key;
 	double		started;
 
-	m->filter_fd = -1;
+	m->live.filter_fd = -1;
 	for (int i = 0; i < 2; i++)
-		m->zygote[i].sock = m->zygote[i].log_fd = -1;
-	m->generator_zygote.sock = m->generator_zygote.log_fd = -1;
+		m->live.zygote[i].sock = m->live.zygote[i].log_fd = -1;
+	m->live.generator_zygote.sock = m->live.generator_zygote.log_fd = -1;
 	random_secret_key(&key);
 	random_seed(&m->random, &key);
 	m->noise = malloc(NOISE_BYTES);
@@ -95,7 +95,7 @@ measure_run(Measure *m)
 		build(m);
 		heat_enter_all(m);
 		m->all.result.build_seconds = clock_now() - started;
-		if (m->locked_at > 0)
+		if (m->device.locked_at > 0)
 			m->all.result.spent[SPENT_BUILD] = m->all.result.build_seconds;
 		if (heat_left(m) > 0 && (builds_disturb(m) || take(m))
 			&& (!m->backend->open || m->backend->open(m)) && build_on_device(m))
@@ -108,12 +108,12 @@ measure_run(Measure *m)
 			diagnose(m);
 		}
 	}
-	if (m->generating)
-		measure_end(m, &m->generator);
+	if (m->live.generating)
+		measure_end(m, &m->live.generator);
 	measure_reap(m);
 	for (int i = 0; i < 2; i++)
-		zygote_end(&m->zygote[i]);
-	zygote_end(&m->generator_zygote);
+		zygote_end(&m->live.zygote[i]);
+	zygote_end(&m->live.generator_zygote);
 	signal_forget(m);
 	gpu_close(m);
 	build_end(m);

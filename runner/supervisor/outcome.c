@@ -227,7 +227,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			break;
 		case EXECUTOR_FAILED:
 			/* The reference had enough memory alone, so what others hold has failed it. */
-			if (m->backend->apart && side == SIDE_REFERENCE && m->candidates > 0
+			if (m->backend->apart && side == SIDE_REFERENCE && m->live.candidates > 0
 				&& strstr(executor->text, "out of memory"))
 			{
 				measure_cause(m, SIDE_CANDIDATE, "memory_limit");
@@ -304,8 +304,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		if (!to)
 			return;
 		fprintf(to, "%-11s", phase);
-		if (m->held_by[0])
-			fprintf(to, " held by %s", m->held_by);
+		if (m->device.held_by[0])
+			fprintf(to, " held by %s", m->device.held_by);
 		if (rounds > 0)
 			fprintf(to, " %d pairs, %d rounds", pairs, rounds);
 		if (isfinite(estimate))
@@ -333,8 +333,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		printf(", \"lower\": %.6g, \"upper\": %.6g", lower, upper);
 	if (isfinite(left))
 		printf(", \"seconds_left\": %.3g", left);
-	if (m->held_by[0])
-		printf(", \"held_by\": \"%s\"", m->held_by);
+	if (m->device.held_by[0])
+		printf(", \"held_by\": \"%s\"", m->device.held_by);
 	printf("}\n");
 	fflush(stdout);
 }

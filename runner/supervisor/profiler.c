@@ -75,7 +75,7 @@ profiler_count(Measure *m)
 {
 	char		said[16384];
 	Profiling	run = {m->options, "any", json_object_get(m->job->root, "task"),
-	m->job->candidate[0].code, m->device_key, "counters", &m->cores, m->scratch};
+	m->job->candidate[0].code, m->device.key, "counters", &m->device.cores, m->scratch};
 	bool		failed;
 	json_t	   *told;
 

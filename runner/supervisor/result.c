@@ -54,8 +54,8 @@ result_print(const Measure *m, Member *member)
 	if (r->detail[0])
 		json_object_set_new(o, "detail", json_string(r->detail));
 	/* before its checks end no code of a candidate has run beside it */
-	if (m->sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed))
-		json_object_set_new(o, "reference", json_string(m->sound ? "good" : "bad"));
+	if (m->facts.sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed))
+		json_object_set_new(o, "reference", json_string(m->facts.sound ? "good" : "bad"));
 	if (member->code.code_key[0])
 		json_object_set_new(o, "code_key", json_string(member->code.code_key));
 	put_number(o, "score", r->score);

@@ -24,13 +24,13 @@
 static uint32_t
 load_flags(const Measure *m, Side code)
 {
-	uint32_t	both = (m->restores ? WIRE_FLAG_RESTORED : 0)
-		| (m->moves_parameters ? WIRE_FLAG_MOVED : 0);
+	uint32_t	both = (m->facts.restores ? WIRE_FLAG_RESTORED : 0)
+		| (m->facts.moves_parameters ? WIRE_FLAG_MOVED : 0);
 
 	if (code == SIDE_REFERENCE)
 		return both;
 	return both | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
-		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
+		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
 }
 
 /*
@@ -62,23 +62,23 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	/* what a context takes, and what code allocates by itself, asks no second time */
-	if (m->ndying > 0 && gpu_is_short(m, 2 + m->shares))
+	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->shares))
 		measure_reap(m);
 	executor->hostile = code == SIDE_CANDIDATE;
 	executor->side = (int) side;
-	m->candidates += executor->hostile;
+	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
 	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
 		executor_pin(executor, &others);
 	executor->attentive = m->spare_core;
-	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
+	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->schedstat_fd >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
-	executor->control->slot_bytes = m->input_slot_bytes;
-	executor->control->tensors = (uint32_t) m->inputs;
-	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->input_slot_bytes);
+	executor->control->slot_bytes = m->inputs.slot_bytes;
+	executor->control->tensors = (uint32_t) m->inputs.n;
+	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->inputs.slot_bytes);
 	executor->control->gpu_bytes[1] = executor->pool_bytes;
-	memcpy(executor->control->table, m->argument, sizeof(m->argument));
-	memcpy(executor->control->traits, m->traits, sizeof(m->traits));
+	memcpy(executor->control->table, m->inputs.argument, sizeof(m->inputs.argument));
+	memcpy(executor->control->traits, m->inputs.traits, sizeof(m->inputs.traits));
 	return true;
 }
 
@@ -94,7 +94,7 @@ load_limit(const Measure *m, Side code)
 	if (code == SIDE_CANDIDATE)
 		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
 					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
-	return m->trial_ends > 0 ? fmin(limit, fmax(m->trial_ends - clock_now(), 0.1)) : limit;
+	return m->trial.ends > 0 ? fmin(limit, fmax(m->trial.ends - clock_now(), 0.1)) : limit;
 }
 
 /* what the processes of a set may have together is what the host has for them */
@@ -102,7 +102,7 @@ static ExecutorResult
 loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool beside)
 {
 	if (loads_elsewhere(m, beside))
-		executor_pin(executor, &m->cores);
+		executor_pin(executor, &m->device.cores);
 	if (result == EXECUTOR_OK && m->shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20, m->set_bytes))
 		return EXECUTOR_BROKEN;
@@ -175,7 +175,7 @@ charge_beside(Measure *m, const Executor *executor, bool loading)
 	double		seconds = executor->took;
 
 	/* beside none but another reference */
-	if (m->candidates == 0)
+	if (m->live.candidates == 0)
 		*alone = fmax(*alone, seconds);
 	if (!executor->hostile)
 		seconds = fmin(seconds, (1 + members) * *alone);
@@ -251,7 +251,7 @@ measure_run_flags(const Measure *m, const Executor *executor)
 	uint32_t	flags = m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 
 	if (executor->hostile)
-		flags |= m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
+		flags |= m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
 	return flags;
 }
 
@@ -354,7 +354,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	*elapsed = 0;
 	measure_reap(m);
 	started = clock_now();
-	if (first && m->backend->module && m->trial_ends == 0)
+	if (first && m->backend->module && m->trial.ends == 0)
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;

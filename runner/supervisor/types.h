@@ -177,6 +177,68 @@ typedef struct Member
 
 #define OUTPUT_LIMIT	((off_t) 16 << 20)	/* bytes that a process may print */
 
+/* the device of a measurement, and how it is held */
+typedef struct HeldDevice
+{
+	int			lock[DEVICE_LOCKS]; /* -1: none */
+	char		held_by[96];	/* holder of the device that is waited for; empty: not known */
+	double		locked_at;		/* 0: not yet */
+	char		key[256];
+	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+} HeldDevice;
+
+/* how code is started, and what of it lives */
+typedef struct Processes
+{
+	int			filter_fd;
+	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
+	Zygote		generator_zygote;
+	Executor	generator;
+	bool		generating;
+	int			candidates;		/* executors of the candidate's side that live */
+	/* on a GPU: executors that were killed and may not be gone yet */
+	Executor   *dying[EXECUTORS_AWAITED];
+	int			ndying;
+} Processes;
+
+/* what a code compiles of itself (pytorch) */
+typedef struct Builds
+{
+	char		folder[PATH_MAX + 16];	/* the folders of all sides */
+	unsigned	kinds;			/* of the things in there, see build_torch.h */
+} Builds;
+
+/* arrays that go into a run */
+typedef struct Inputs
+{
+	Tensor		tensor[WIRE_MAX_TENSORS];	/* pytorch: where one has gaps, all of its memory */
+	/* pytorch: as executors get them */
+	WireTensor	argument[WIRE_MAX_TENSORS];
+	uint32_t	traits[WIRE_MAX_TENSORS];
+	int			n;
+	size_t		slot_bytes;
+} Inputs;
+
+/* what the checks found of the reference */
+typedef struct ReferenceFacts
+{
+	/* how far its outputs move by rounding errors, in tolerances; 0: within one */
+	double		moves;
+	bool		sound;			/* it passed its checks */
+	/* pytorch: it is a function only where its state is restored before each run */
+	bool		restores;
+	char		state[300];		/* names of the attributes that its runs change */
+	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
+	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
+} ReferenceFacts;
+
+/* a trial of the candidate, for the cause of its failure */
+typedef struct TrialState
+{
+	uint32_t	changes;		/* TrialChanges */
+	double		ends;			/* when all trials end; 0: none is under way */
+} TrialState;
+
 typedef struct Measure
 {
 	const Job  *job;
@@ -197,49 +259,23 @@ typedef struct Measure
 	json_t	   *environment;
 	double		started;
 	char		scratch[PATH_MAX];
-	char		builds[PATH_MAX + 16];	/* pytorch: the folders of what a heat compiles of itself */
-	unsigned	kinds;			/* kinds of things in `builds`, see build_torch.h */
 	int			scratch_lock;
-	int			device_lock[DEVICE_LOCKS];	/* -1: none */
-	char		held_by[96];	/* holder of the device that is waited for; empty: not known */
-	double		locked_at;		/* 0: not yet */
-	char		device_key[256];
-	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+	HeldDevice	device;
 	/* keyed from the kernel; everything a candidate must not guess comes from here */
 	RandomStream random;
 
-	/* how code is started */
-	int			filter_fd;
-	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
-	Zygote		generator_zygote;
-	Executor	generator;
-	bool		generating;
-	int			candidates;		/* executors of the candidate's side that live */
-	/* on a GPU: executors that were killed and may not be gone yet */
-	Executor   *dying[EXECUTORS_AWAITED];
-	int			ndying;
+	Builds		builds;
+	Processes	live;
 
 	/* layout */
-	Tensor		input[WIRE_MAX_TENSORS];	/* pytorch: where one has gaps, all of its memory */
-	/* pytorch: as executors get them */
-	WireTensor	argument[WIRE_MAX_TENSORS];
-	uint32_t	traits[WIRE_MAX_TENSORS];
-	int			inputs;
+	Inputs		inputs;
 	Tensor		output[WIRE_MAX_TENSORS];
 	int			outputs;
-	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
 	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output, as signal.c learns it */
-	/* how far outputs of the reference move by rounding errors, in tolerances; 0: within one */
-	double		moves;
-	bool		sound;			/* the reference passed its checks */
-	/* pytorch: the reference is a function only where its state is restored before each run */
-	bool		restores;
-	char		state[300];		/* names of the attributes that its runs change */
-	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
+	ReferenceFacts facts;
 	bool		seeds_runs;		/* the reference consumes random numbers */
-	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
 	unsigned char *noise;		/* for outputs before their runs */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
@@ -251,9 +287,7 @@ typedef struct Measure
 	double		bring_seconds;	/* to bring an input */
 	int			compared_runs;	/* of a window */
 	double		last_progress;
-	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
-	uint32_t	trial;
-	double		trial_ends;
+	TrialState	trial;
 } Measure;
 
 #define NOISE_BYTES ((size_t) 1 << 20)

@@ -166,17 +166,17 @@ build_heat(int n)
 	m.job = &job;
 	m.options = &options;
 	m.backend = &backend;
-	m.locked_at = seconds;
+	m.device.locked_at = seconds;
 	for (int i = 0; i < n; i++)
 		job.candidate[i].code = "import triton";
 	heat_init(&m, numbers, n);
-	m.reference.kinds = m.kinds = 1u << BUILT_TRITON;
+	m.reference.kinds = m.builds.kinds = 1u << BUILT_TRITON;
 	/* of one candidate, the reference's was kept */
 	m.reference.built.key = n > 1 ? strdup("reference") : NULL;
 	for (int i = 0; i < n; i++)
 	{
 		m.members[i].number = i;
-		m.members[i].code.kinds = m.kinds;
+		m.members[i].code.kinds = m.builds.kinds;
 		m.members[i].code.built.key = strdup("candidate");
 	}
 	build_start_on_device(&m);

@@ -25,7 +25,7 @@ static Job	job;
 static Gpu	gpu;
 static Member member;
 static Measure measure = {.job = &job, .gpu = &gpu, .result = &member.result,
-	.generating = true};
+	.live.generating = true};
 static unsigned int mhz;
 static unsigned long long throttling;
 static unsigned int strangers;	/* processes of others */
@@ -104,7 +104,7 @@ list_processes(NvmlRef device, unsigned int *n, NvmlProcess *processes)
 		return 7;				/* NVML_ERROR_INSUFFICIENT_SIZE */
 	for (unsigned int i = 0; i < *n; i++)
 		processes[i].pid = i == 0 ? (unsigned int) getpid() : i < OURS
-			? (unsigned int) measure.generator.pid : 100 + i;
+			? (unsigned int) measure.live.generator.pid : 100 + i;
 	return 0;
 }
 
@@ -182,7 +182,7 @@ throttled(const char *by)
 int
 main(void)
 {
-	measure.generator.pid = 31;
+	measure.live.generator.pid = 31;
 	note(1980, 1755);
 	check(clocks(1755, 1980), "the least and the most of its clock are noted");
 	check(!json_object_get(measure.environment, "foreign_processes"),

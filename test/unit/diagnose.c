@@ -84,7 +84,7 @@ bool
 checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
 				uint64_t seed, char *out, double timeout, double *elapsed)
 {
-	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial, calls++, slot);
+	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial.changes, calls++, slot);
 	return true;
 }
 
@@ -184,7 +184,7 @@ is_cause(const char *cause, double wrong, Behaviour which)
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double),.moves = moves};
+		.outputs = 1,.output_bytes = sizeof(double),.facts.moves = moves};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};

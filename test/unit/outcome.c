@@ -57,10 +57,10 @@ check_sides(void)
 		  == OUTCOME_UNVERIFIED && !member.killed, "its reference's own errors are");
 	check(failed_with(SIDE_CANDIDATE, "CUDA error: uncorrectable ECC error encountered")
 		  == OUTCOME_LAUNCH_FAILURE, "and a candidate's word is not believed");
-	measure.candidates = 1;
+	measure.live.candidates = 1;
 	check(failed_with(SIDE_REFERENCE, "CUDA out of memory") == OUTCOME_CRASH,
 		  "a candidate that holds the GPU's memory fails, not the reference");
-	measure.candidates = 0;
+	measure.live.candidates = 0;
 	check(failed_with(SIDE_REFERENCE, "CUDA out of memory") == OUTCOME_UNVERIFIED,
 		  "the reference alone does");
 	for (int i = 0; i < 2; i++)

@@ -176,8 +176,8 @@ main(void)
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 2,.shape = {ROWS, COLUMNS}};
 	tensor_finish(&m.output[0]);
 	m.output_bytes = sizeof(outputs[0]);
-	m.inputs = 1;
-	m.input[0] = m.output[0];
+	m.inputs.n = 1;
+	m.inputs.tensor[0] = m.output[0];
 
 	check(is_usual(tolerance(scores, 7, 7)) && !m.tolerance[0].scales && !m.tolerance[0].bases,
 		  "an output of one scale needs no more than that");

@@ -32,9 +32,8 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 				continue;
 			random_key(&m->random, &key);
-			random_fill(slot + m->input[in].offset, a->tensor.dtype, a->tensor.elements, a->init,
-						a->low, a->high, &key);
-			in++;
+			random_fill(slot + m->inputs.tensor[in++].offset, a->tensor.dtype, a->tensor.elements,
+						a->init, a->low, a->high, &key);
 		}
 	}
 	return true;
@@ -65,11 +64,11 @@ bring(Measure *m, const Arena *arena, uint32_t slot)
 		ArgumentRole role = s->argument[i].role;
 
 		if (role == ROLE_IN)
-			host_bring(m, in_slot + m->input[in].offset, from + m->input[in].offset,
-					   m->input[in].bytes);
+			host_bring(m, in_slot + m->inputs.tensor[in].offset, from + m->inputs.tensor[in].offset,
+					   m->inputs.tensor[in].bytes);
 		else if (role == ROLE_INOUT)
-			host_bring(m, out_slot + m->output[out].offset, from + m->input[in].offset,
-					   m->input[in].bytes);
+			host_bring(m, out_slot + m->output[out].offset, from + m->inputs.tensor[in].offset,
+					   m->inputs.tensor[in].bytes);
 		in += role == ROLE_IN || role == ROLE_INOUT;
 		out += role == ROLE_OUT || role == ROLE_INOUT;
 	}
@@ -87,7 +86,7 @@ static bool
 c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	blank(m, arena, slot);
-	if (m->trial & TRIAL_ZEROED)
+	if (m->trial.changes & TRIAL_ZEROED)
 		memset(arena->outputs + slot * arena->output_slot_bytes, 0, arena->output_slot_bytes);
 	bring(m, arena, slot);
 	return true;

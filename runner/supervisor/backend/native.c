@@ -22,7 +22,7 @@ write_call(Measure *m, uint32_t slots)
 	strcpy(call.entry, s->entry);
 	call.arguments = (uint32_t) s->arguments;
 	call.slots = slots;
-	call.input_slot_bytes = m->input_slot_bytes;
+	call.input_slot_bytes = m->inputs.slot_bytes;
 	call.output_slot_bytes = m->output_slot_bytes;
 	call.data_limit = (uint64_t) m->job->profile.memory_mb << 20;
 	for (int i = 0; i < s->arguments; i++)
@@ -37,7 +37,7 @@ write_call(Measure *m, uint32_t slots)
 		else if (a->role == ROLE_IN)
 		{
 			w->kind = WIRE_ARGUMENT_INPUT;
-			w->offset = m->input[in++].offset;
+			w->offset = m->inputs.tensor[in++].offset;
 		}
 		else
 		{
@@ -62,12 +62,12 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 
 	snprintf(path, sizeof(path), "%s/%s", m->options->libdir, program);
 	sandbox->argv = argv;
-	sandbox->cores = &m->cores;
+	sandbox->cores = &m->device.cores;
 	sandbox->file_bytes = OUTPUT_LIMIT;
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->code[code]->library, false, inside};
-	result = executor_start(executor, sandbox, arena, call_fd, m->filter_fd, START_SECONDS);
+	result = executor_start(executor, sandbox, arena, call_fd, m->live.filter_fd, START_SECONDS);
 	close(call_fd);
 	return result;
 }

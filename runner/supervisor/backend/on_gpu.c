@@ -16,7 +16,7 @@ gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	arena_init(arena);
 	arena->slots = slots;
-	arena->input_slot_bytes = m->input_slot_bytes;
+	arena->input_slot_bytes = m->inputs.slot_bytes;
 	arena->output_slot_bytes = m->output_slot_bytes;
 	return gpu_arena_create(m, arena);
 }

@@ -26,9 +26,9 @@
 bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
 {
-	return arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, inputs_writable)
+	return arena_create(arena, slots, m->inputs.slot_bytes, m->output_slot_bytes, inputs_writable)
 		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots,
-					m->input_slot_bytes + m->output_slot_bytes, strerror(errno));
+					m->inputs.slot_bytes + m->output_slot_bytes, strerror(errno));
 }
 
 bool
@@ -190,7 +190,7 @@ host_compare(Measure *m, const void *expected, const void *found, int output,
 void *
 host_input(Measure *m, const Arena *arena, uint32_t slot, int input)
 {
-	return arena->master + slot * arena->input_slot_bytes + m->input[input].offset;
+	return arena->master + slot * arena->input_slot_bytes + m->inputs.tensor[input].offset;
 }
 
 bool
@@ -207,7 +207,7 @@ host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int inpu
 			const Change *change)
 {
 	tensor_change(host_input(m, arena, from, input), host_input(m, arena, to, input),
-				  m->input[input].dtype, m->input[input].elements, change);
+				  m->inputs.tensor[input].dtype, m->inputs.tensor[input].elements, change);
 	return true;
 }
 
@@ -260,5 +260,5 @@ host_array_limit(const Measure *m)
 void
 host_describe(Measure *m)
 {
-	json_object_set_new(m->environment, "cores", json_string(m->device_key + 4));
+	json_object_set_new(m->environment, "cores", json_string(m->device.key + 4));
 }

@@ -75,7 +75,7 @@ torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
 	if (!gpu->toolkit[0])
 		return;
 	snprintf(i->tools, sizeof(i->tools), "%s/bin:", gpu->toolkit);
-	if (m->kinds)
+	if (m->builds.kinds)
 	{
 		snprintf(i->arch, sizeof(i->arch), "%d.%d", gpu->nvml.major_capability,
 				 gpu->nvml.minor_capability);

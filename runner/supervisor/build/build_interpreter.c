@@ -160,12 +160,13 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	if (folder[0])
 	{
 		if (all && sandboxed)
-			sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->builds, false, BUILDS_INSIDE};
+			sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->builds.folder, false,
+				BUILDS_INSIDE};
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, !all, BUILD_INSIDE};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
 			/* Interpreters also learn by these that Triton or torch.compile will be wanted. */
-			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !(m->kinds & 1u << kind))
+			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !(m->builds.kinds & 1u << kind))
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,
 					 built_kinds[kind].folder);

@@ -64,9 +64,9 @@ prepare_built(Measure *m, Side side)
 									 side);
 	if (side == SIDE_CANDIDATE)
 		snprintf(name, sizeof(name), "candidate-%d", m->member->number);
-	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds, name);
+	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds.folder, name);
 	snprintf(built->place, sizeof(built->place), "%s/%s",
-			 m->options->unsandboxed ? m->builds : BUILDS_INSIDE, name);
+			 m->options->unsandboxed ? m->builds.folder : BUILDS_INSIDE, name);
 	if (compiling && build_cache_find(m, built->key, built->folder))
 	{
 		build_note_kept(m, side);
@@ -94,10 +94,10 @@ prepare_built(Measure *m, Side side)
 static bool
 prepare_builds(Measure *m)
 {
-	if (!m->kinds)
+	if (!m->builds.kinds)
 		return true;
-	snprintf(m->builds, sizeof(m->builds), "%s/compiled", m->scratch);
-	if (mkdir(m->builds, 0700) != 0)
+	snprintf(m->builds.folder, sizeof(m->builds.folder), "%s/compiled", m->scratch);
+	if (mkdir(m->builds.folder, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	heat_enter_all(m);
 	/* Prepare both sides' interpreters alike: either has a folder if the other has one. */
@@ -133,15 +133,15 @@ set_apart(Measure *m)
 {
 	bool		plain = false;
 
-	m->kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
+	m->builds.kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
 	for (int i = 0; heat_next(m, &i); i++)
 	{
 		m->member->code.kinds = compiled_kinds(m, m->member->code.source);
-		m->kinds |= m->member->code.kinds;
+		m->builds.kinds |= m->member->code.kinds;
 		plain = plain || !(m->member->code.kinds | m->reference.kinds);
 	}
 	if (plain)
-		m->kinds = 0;
+		m->builds.kinds = 0;
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
 	{
 		if (!(m->member->code.kinds | m->reference.kinds) || !(plain || m->options->unsandboxed))
@@ -170,7 +170,7 @@ parse(Measure *m)
 	{
 		int			source = m->member->code.source_fd;
 
-		if (executor_fork(&all[i], &m->zygote[0], (int[]) {source, source}, 2,
+		if (executor_fork(&all[i], &m->live.zygote[0], (int[]) {source, source}, 2,
 						  PARSE_SECONDS) == EXECUTOR_OK
 			&& executor_begin(&all[i], WIRE_PARSE, 0, 0, 0, PARSE_SECONDS) == EXECUTOR_OK)
 			begun[n++] = &all[i];
@@ -193,7 +193,7 @@ bool
 build_zygotes(Measure *m)
 {
 	char		text[1500] = "";
-	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
+	Zygote	   *all[] = {&m->live.zygote[0], &m->live.zygote[1], &m->live.generator_zygote};
 
 	set_apart(m);
 	if (heat_left(m) == 0 || !prepare_builds(m))
@@ -218,7 +218,7 @@ build_zygotes(Measure *m)
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
-		if (zygote_start(all[z], &sandbox, m->filter_fd) != EXECUTOR_OK)
+		if (zygote_start(all[z], &sandbox, m->live.filter_fd) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}

@@ -35,7 +35,7 @@ follow_candidate(Checks *c)
 	measure_cause(m, SIDE_CANDIDATE, "state");
 	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
 					"the state that the last one left: the reference changes %s", alike + 1,
-					m->state);
+					m->facts.state);
 }
 
 /* whether the candidate's first runs are right */

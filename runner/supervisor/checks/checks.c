@@ -112,7 +112,7 @@ slots_bytes(const Checks *c)
 	const Measure *m = c->m;
 	size_t		sides = m->backend->apart ? 2 : 1;
 
-	return (c->slots + c->spare) * ((sides + m->backend->apart) * m->input_slot_bytes
+	return (c->slots + c->spare) * ((sides + m->backend->apart) * m->inputs.slot_bytes
 									+ sides * m->output_slot_bytes);
 }
 
@@ -180,7 +180,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		if (!tensor_dtype_is_float(t->dtype))
 			continue;
 		if (!differ.equal)
-			m->moves = fmin(fmax(m->moves, differ.error), MOST_MOVES);
+			m->facts.moves = fmin(fmax(m->facts.moves, differ.error), MOST_MOVES);
 		m->tolerance[i].widen = fmin(fmax(WIDER_THAN_MOVES * differ.error, 1), WIDEN_MOST);
 		if (differ.mismatches <= t->elements / FEW_OTHERS)
 			continue;
@@ -195,8 +195,8 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 							"in the last place, so no tolerance tells right code from wrong", i,
 							differ.mismatches, t->elements);
 	}
-	if (m->moves > 0)
-		json_object_set_new(m->result->evidence, "moves", json_real(m->moves));
+	if (m->facts.moves > 0)
+		json_object_set_new(m->result->evidence, "moves", json_real(m->facts.moves));
 	return good;
 }
 
@@ -254,7 +254,7 @@ run_reference(Checks *c, bool *agree)
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
 	/* State that a process writes to is brought back before its first two runs alone. */
-	uint32_t	twice = c->n < 2 || m->restores ? c->n : 2;
+	uint32_t	twice = c->n < 2 || m->facts.restores ? c->n : 2;
 	uint32_t	alike = 0;
 	bool		good;
 	bool		same;
@@ -284,7 +284,7 @@ name_state(Measure *m, Executor *executor)
 
 	if (!measure_failed(m, SIDE_REFERENCE, executor, result, "when asked for its state"))
 		return false;
-	text_clean(m->state, sizeof(m->state), executor->control->text,
+	text_clean(m->facts.state, sizeof(m->facts.state), executor->control->text,
 			   sizeof(executor->control->text));
 	return true;
 }
@@ -335,8 +335,8 @@ note_work(Checks *c, double limit)
 	Measure    *m = c->m;
 	size_t		bytes = 0;
 
-	for (int i = 0; i < m->inputs; i++)
-		bytes += m->input[i].bytes;
+	for (int i = 0; i < m->inputs.n; i++)
+		bytes += m->inputs.tensor[i].bytes;
 	for (int i = 0; i < m->outputs; i++)
 		bytes += m->output[i].bytes;
 	json_object_set_new(m->result->evidence, "bytes", json_integer((json_int_t) bytes));
@@ -364,7 +364,7 @@ check_reference(Checks *c)
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	if (!start_reference(c))
 		return false;
-	m->moves_parameters = m->moves_parameters && c->reference.arrays > 0;
+	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
 		c->n--;
@@ -394,7 +394,7 @@ check_reference(Checks *c)
 		return false;
 	if (!agree && m->backend->module)
 	{
-		m->restores = true;
+		m->facts.restores = true;
 		measure_end(m, &c->reference);
 		measure_end(m, &c->other);
 		if (!launch_reference(c, &c->reference, 0)
@@ -403,7 +403,7 @@ check_reference(Checks *c)
 		measure_end(m, &c->other);
 		if (agree && !follow_reference(c, limit))
 			return false;
-		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
+		json_object_set_new(m->result->evidence, "restored", json_string(m->facts.state));
 	}
 	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
 		|| !depends_on_inputs(c)
@@ -416,7 +416,7 @@ check_reference(Checks *c)
 		note_work(c, limit);
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
-	m->sound = true;
+	m->facts.sound = true;
 	return true;
 }
 
@@ -428,7 +428,7 @@ is_finite(Checks *c, bool *finite)
 	const char *expected = c->expected;
 
 	*finite = true;
-	for (int i = 0; i < m->outputs && m->moves_parameters; i++)
+	for (int i = 0; i < m->outputs && m->facts.moves_parameters; i++)
 	{
 		Comparison	same;
 
@@ -467,10 +467,10 @@ check_moved(Checks *c)
 	uint32_t	n = c->n;
 	bool		finite = true;
 
-	m->moves_parameters = m->backend->module
+	m->facts.moves_parameters = m->backend->module
 		&& !(m->job->no_probes & 1u << PROBE_PARAMETERS);
 	before.evidence = json_deep_copy(before.evidence);
-	if ((check_reference(c) && is_finite(c, &finite) && finite) || !m->moves_parameters
+	if ((check_reference(c) && is_finite(c, &finite) && finite) || !m->facts.moves_parameters
 		|| executor_cancelled || m->result->outcome == OUTCOME_LOST)
 	{
 		json_decref(before.evidence);
@@ -481,10 +481,10 @@ check_moved(Checks *c)
 	m->result->evidence = before.evidence;
 	m->result->outcome = before.outcome;
 	memcpy(m->result->detail, before.detail, sizeof(before.detail));
-	m->moves_parameters = m->restores = m->seeds_runs = m->sound = c->beside = false;
+	m->facts = (ReferenceFacts) {.same_inputs = m->facts.same_inputs};
+	m->seeds_runs = c->beside = false;
 	m->outputs = 0;
-	m->moves = m->time[SIDE_REFERENCE] = 0;
-	m->state[0] = '\0';
+	m->time[SIDE_REFERENCE] = 0;
 	c->n = n;
 	c->in_a_row = 0;
 	return check_reference(c);

@@ -62,7 +62,7 @@ typedef struct Diagnosis
 static double
 left(const Diagnosis *d)
 {
-	return d->m->trial_ends - clock_now();
+	return d->m->trial.ends - clock_now();
 }
 
 /* a run of the i-th input, its outputs to their place in `out` */
@@ -120,13 +120,13 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 		return false;
 	executor_init(&executor);
 	m->result->outcome = OUTCOME_NONE;
-	m->trial = change;
+	m->trial.changes = change;
 	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
 	for (uint32_t i = 0; good && i < d->n; i++)
 		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[0]);
 	for (uint32_t i = d->n; good && i-- > 0;)
 		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[1]);
-	m->trial = 0;
+	m->trial.changes = 0;
 	measure_end(m, &executor);
 	for (int pass = 0; good && pass < 2; pass++)
 		good = compare_runs(d, d->expected, d->found[pass], t->bad[pass], t);
@@ -141,7 +141,7 @@ prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
 	size_t		budget = m->backend->arena_bytes(m);
-	size_t		each = (m->backend->rests ? 3 : 2) * m->input_slot_bytes
+	size_t		each = (m->backend->rests ? 3 : 2) * m->inputs.slot_bytes
 		+ (m->backend->rests ? 2 : 1) * m->output_slot_bytes + 3 * m->output_bytes;
 	Executor	reference;
 	bool		good;
@@ -193,7 +193,7 @@ lacks_precision(const Diagnosis *d, const Trial *t, double wrong_error)
 {
 	if (t->wrong == 0)
 		return t->deviation >= CLOSE && wrong_error <= JUST;
-	return t->finite && t->error <= fmax(NEAR, fmin(AS_FAR * d->m->moves, FAR));
+	return t->finite && t->error <= fmax(NEAR, fmin(AS_FAR * d->m->facts.moves, FAR));
 }
 
 /*
@@ -285,12 +285,12 @@ diagnose_member(Diagnosis *d)
 	char		text[300];
 
 	*m->result = (Result) {.evidence = json_object()};
-	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
+	m->trial.ends = clock_now() + DIAGNOSIS_SECONDS;
 	d->prepared = d->prepared || prepare(d);
 	d->arena.place = 1;
 	if (d->prepared)
 		cause = find(d, verdict.wrong_error, text, sizeof(text));
-	m->trial_ends = 0;
+	m->trial.ends = 0;
 	add_cause(&verdict, m->result, cause, text);
 	json_decref(m->result->evidence);
 	*m->result = verdict;

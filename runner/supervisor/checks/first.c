@@ -24,7 +24,7 @@ checks_learn_outputs(Measure *m, Executor *executor)
 	if (m->outputs > 0)
 		return true;
 	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
-	if (m->same_inputs && !m->seeds_runs)
+	if (m->facts.same_inputs && !m->seeds_runs)
 		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, so "
 						"code could return what it made for the first one; draw them, for instance "
 						"by torch.rand");
@@ -160,10 +160,10 @@ checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char
 	double		time = m->time[side];
 	bool		good;
 
-	m->restores = false;
+	m->facts.restores = false;
 	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
 		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
-	m->restores = true;
+	m->facts.restores = true;
 	m->time[side] = time;
 	measure_end(m, executor);
 	return good;

@@ -45,14 +45,14 @@ layout_from_signature(Measure *m)
 
 		if (a->role == ROLE_IN || a->role == ROLE_INOUT)
 		{
-			m->input[m->inputs] = a->tensor;
-			m->input[m->inputs++].offset = at;
+			m->inputs.tensor[m->inputs.n] = a->tensor;
+			m->inputs.tensor[m->inputs.n++].offset = at;
 			at += align(a->tensor.bytes);
 		}
 		if (a->role == ROLE_OUT || a->role == ROLE_INOUT)
 			m->output[m->outputs++] = a->tensor;
 	}
-	m->input_slot_bytes = align(at);
+	m->inputs.slot_bytes = align(at);
 	place_outputs(m, true);
 }
 
@@ -82,7 +82,7 @@ take_array(Measure *m, const char *who, const WireTensor *t, Tensor *array)
 
 /*
  * An argument as the generator has laid it out. A tensor with gaps or repeated elements stands in
- * m->input as the memory that it reaches, so what fills or changes inputs needs no strides.
+ * m->inputs.tensor as the memory that it reaches, so what fills or changes inputs needs no strides.
  */
 static bool
 take_input(Measure *m, const WireTensor *t, Tensor *input)
@@ -94,7 +94,7 @@ take_input(Measure *m, const WireTensor *t, Tensor *input)
 	{
 		*input = (Tensor) {.dtype = t->dtype,.ndim = t->ndim,.offset = t->address};
 		return t->ndim == 0
-			|| (t->address % 8 == 0 && t->address < m->input_slot_bytes)
+			|| (t->address % 8 == 0 && t->address < m->inputs.slot_bytes)
 			|| conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives a number that lies nowhere");
 	}
 	if (!take_array(m, "get_inputs gives", t, &view))
@@ -107,8 +107,8 @@ take_input(Measure *m, const WireTensor *t, Tensor *input)
 							"get_inputs gives an array with unsupported strides");
 		if (span != view.elements || tensor_overlaps(&view, t->stride))
 			*input = (Tensor) {.dtype = t->dtype,.ndim = 1,.shape = {(int64_t) span}};
-		if (!tensor_finish(input) || input->bytes > m->input_slot_bytes
-			|| t->address > m->input_slot_bytes - input->bytes)
+		if (!tensor_finish(input) || input->bytes > m->inputs.slot_bytes
+			|| t->address > m->inputs.slot_bytes - input->bytes)
 			return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives an array that lies nowhere");
 	}
 	input->offset = t->address;
@@ -118,23 +118,23 @@ take_input(Measure *m, const WireTensor *t, Tensor *input)
 static bool
 take_inputs(Measure *m)
 {
-	const WireControl *control = m->generator.control;
+	const WireControl *control = m->live.generator.control;
 	uint32_t	n = control->tensors;
 
 	if (n > WIRE_MAX_TENSORS)
 		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments",
 						WIRE_MAX_TENSORS);
-	m->inputs = (int) n;
-	m->same_inputs = (m->generator.value & WIRE_VALUE_SAME) != 0;
-	m->input_slot_bytes = control->slot_bytes;
-	if (m->input_slot_bytes > TENSOR_MAX_BYTES || m->input_slot_bytes % 64 != 0)
+	m->inputs.n = (int) n;
+	m->facts.same_inputs = (m->live.generator.value & WIRE_VALUE_SAME) != 0;
+	m->inputs.slot_bytes = control->slot_bytes;
+	if (m->inputs.slot_bytes > TENSOR_MAX_BYTES || m->inputs.slot_bytes % 64 != 0)
 		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives arrays of an unsupported size");
-	memcpy(m->argument, control->table, sizeof(m->argument));
-	memcpy(m->traits, control->traits, sizeof(m->traits));
+	memcpy(m->inputs.argument, control->table, sizeof(m->inputs.argument));
+	memcpy(m->inputs.traits, control->traits, sizeof(m->inputs.traits));
 	for (uint32_t i = 0; i < n; i++)
-		if (!take_input(m, &m->argument[i], &m->input[i]))
+		if (!take_input(m, &m->inputs.argument[i], &m->inputs.tensor[i]))
 			return false;
-	return fits(m, "get_inputs gives", m->input_slot_bytes,
+	return fits(m, "get_inputs gives", m->inputs.slot_bytes,
 				m->backend->apart ? 0 : m->backend->array_limit(m));
 }
 

@@ -190,6 +190,7 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 {
 	size_t		at = 0;
 	double		start = clock_now();
+	const char *state = m->facts.state;
 
 	for (int i = 0; i < m->outputs; i++)
 	{
@@ -215,9 +216,8 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
 								"in two processes and two orders of its inputs: output %d, %s, "
 								"differs in %zu of %zu elements%s%s%s", i, shape, c.mismatches,
-								t->elements, m->state[0] ? "; its runs change " : "", m->state,
-								m->state[0] ? ", and restoring what they bind does not help"
-								: "");
+								t->elements, state[0] ? "; its runs change " : "", state,
+								state[0] ? ", and restoring what they bind does not help" : "");
 			/* integers have no tolerance, and NaN deviates by no number */
 			if (isfinite(c.error))
 				snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",

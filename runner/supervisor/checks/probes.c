@@ -64,7 +64,7 @@ typedef struct Like
 static bool
 look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 {
-	const Tensor *tensor = &m->input[input];
+	const Tensor *tensor = &m->inputs.tensor[input];
 	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
 	double	   *value = calloc(count + 1, sizeof(*value));
 	double		other[2] = {NAN, NAN};
@@ -211,9 +211,9 @@ make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
 	*changed = false;
 	if (!m->backend->copy(m, &c->arena, from, to))
 		return false;
-	for (int i = 0; i < m->inputs; i++)
+	for (int i = 0; i < m->inputs.n; i++)
 	{
-		const Tensor *t = &m->input[i];
+		const Tensor *t = &m->inputs.tensor[i];
 		Change		change;
 		Like		like;
 
@@ -237,13 +237,13 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 
 	if (!m->backend->copy(m, &c->arena, from, to))
 		return false;
-	for (int i = 0; i < m->inputs; i++)
+	for (int i = 0; i < m->inputs.n; i++)
 	{
-		uint32_t	dtype = m->input[i].dtype;
+		uint32_t	dtype = m->inputs.tensor[i].dtype;
 		Change		change = {.factor = 1,
 		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
 
-		if (m->input[i].elements == 0 || !tensor_dtype_is_float(dtype)
+		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
 			|| (!coarsely && (dtype == WIRE_FLOAT16 || dtype == WIRE_BFLOAT16)))
 			continue;
 		if (!m->backend->change(m, &c->arena, from, to, i, &change))
@@ -385,7 +385,7 @@ probes_learn(Checks *c)
 	m->time[SIDE_REFERENCE] = time;
 	for (int i = 0; i < c->probes; i++)
 		json_array_append_new(kinds, json_string(probe_names[c->probe[i].kind]));
-	if (m->moves_parameters)
+	if (m->facts.moves_parameters)
 		json_array_append_new(kinds, json_string(probe_names[PROBE_PARAMETERS]));
 	json_object_set_new(m->result->evidence, "probes", kinds);
 	return good;
@@ -447,15 +447,16 @@ probes_explain(Checks *c)
 	char	   *expected = measure_alloc(m, m->output_bytes);
 	bool		right = false;
 
-	if (verdict && expected && m->moves_parameters && m->result->outcome == OUTCOME_WRONG_OUTPUT)
+	if (verdict && expected && m->facts.moves_parameters
+		&& m->result->outcome == OUTCOME_WRONG_OUTPUT)
 	{
 		*verdict = *m->result;
 		m->result->evidence = json_deep_copy(verdict->evidence);
 		m->result->outcome = OUTCOME_NONE;
-		m->moves_parameters = false;
+		m->facts.moves_parameters = false;
 		measure_end(m, c->candidate);
 		is_right_unmoved(c, expected, &right);
-		m->moves_parameters = true;
+		m->facts.moves_parameters = true;
 		json_decref(m->result->evidence);
 		m->result->evidence = verdict->evidence;
 		m->result->outcome = verdict->outcome;

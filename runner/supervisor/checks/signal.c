@@ -230,8 +230,8 @@ rounding_of(const Measure *m, uint32_t dtype, double rtol)
 	size_t		length = 1;
 	double		sums = dtype == WIRE_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
 
-	for (int i = 0; i < m->inputs; i++)
-		length = m->input[i].elements > length ? m->input[i].elements : length;
+	for (int i = 0; i < m->inputs.n; i++)
+		length = m->inputs.tensor[i].elements > length ? m->inputs.tensor[i].elements : length;
 	return fmin(rtol, 2 * tensor_epsilon(dtype) + sums / 2 * sqrt((double) length));
 }
 

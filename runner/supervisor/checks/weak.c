@@ -29,9 +29,13 @@ copy_of_input(Checks *c, const Tensor *output, uint32_t slot)
 {
 	Measure    *m = c->m;
 
-	for (int i = 0; i < m->inputs; i++)
-		if (m->input[i].dtype == output->dtype && m->input[i].elements == output->elements)
+	for (int i = 0; i < m->inputs.n; i++)
+	{
+		const Tensor *t = &m->inputs.tensor[i];
+
+		if (t->dtype == output->dtype && t->elements == output->elements)
 			return m->backend->input(m, &c->arena, slot, i);
+	}
 	return NULL;
 }
 

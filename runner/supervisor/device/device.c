@@ -74,7 +74,7 @@ lock_file(Measure *m, const char *folder)
 	struct stat st;
 	int			fd;
 
-	for (const char *c = m->device_key; *c && length < sizeof(path) - 6; c++)
+	for (const char *c = m->device.key; *c && length < sizeof(path) - 6; c++)
 		path[length++] = isalnum((unsigned char) *c) ? *c : '-';
 	strcpy(path + length, ".lock");
 	/* another user's file can be opened for reading, and a lock needs no more */
@@ -121,36 +121,37 @@ device_prepare(Measure *m)
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
 	if (key)
-		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
+		snprintf(m->device.key, sizeof(m->device.key), "%s", key);
 	else
-		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", cores_device(&allowed, 0, 0));
+		snprintf(m->device.key, sizeof(m->device.key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (!key && backend_device(m->job))
-		strcpy(m->device_key, backend_device(m->job));
-	key = m->device_key;
+		strcpy(m->device.key, backend_device(m->job));
+	key = m->device.key;
 	if (gpu_key(key))
 	{
-		char		wanted[sizeof(m->device_key)];
+		char		wanted[sizeof(m->device.key)];
 
 		strcpy(wanted, key);
 		return backend_choose(m, true, key) && gpu_prepare(m, wanted, &allowed);
 	}
 	if (!backend_choose(m, false, key))
 		return false;
-	named = strncmp(key, "cpu:", 4) == 0 && cores_parse(key + 4, &m->cores);
+	named = strncmp(key, "cpu:", 4) == 0 && cores_parse(key + 4, &m->device.cores);
 	if (!named)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s; cudal1-measure --devices "
 						"prints those it has", key);
-	CPU_AND(&usable, &m->cores, &allowed);
-	if (!CPU_EQUAL(&usable, &m->cores))
+	CPU_AND(&usable, &m->device.cores, &allowed);
+	if (!CPU_EQUAL(&usable, &m->device.cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
 						"cudal1-measure --devices prints those it may", key);
-	m->spare_core = cores_keep_off(&allowed, &m->cores, gpu_nodes()) > 0;
-	if (CPU_COUNT(&m->cores) < m->job->cores)
+	m->spare_core = cores_keep_off(&allowed, &m->device.cores, gpu_nodes()) > 0;
+	if (CPU_COUNT(&m->device.cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
-						"of more is written cpu:2-3", m->job->cores, key, CPU_COUNT(&m->cores));
+						"of more is written cpu:2-3", m->job->cores, key,
+						CPU_COUNT(&m->device.cores));
 	/* exactly as many as the task asks for */
-	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->cores) > m->job->cores; i--)
-		CPU_CLR(i, &m->cores);
+	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->device.cores) > m->job->cores; i--)
+		CPU_CLR(i, &m->device.cores);
 	return true;
 }
 
@@ -169,7 +170,7 @@ find_holder(Measure *m, int lock)
 	ProcStat	holder;
 	int			pid = 0;
 
-	m->held_by[0] = '\0';
+	m->device.held_by[0] = '\0';
 	if (fstat(lock, &st) != 0)
 		st.st_ino = 0;
 	/* a process that waits for a lock has an arrow before the lock's kind */
@@ -185,7 +186,8 @@ find_holder(Measure *m, int lock)
 		if (!isalnum((unsigned char) *c) && *c != '-' && *c != '_')
 			*c = '?';
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	snprintf(m->held_by, sizeof(m->held_by), "%s, process %d, begun %lld s ago", holder.name, pid,
+	snprintf(m->device.held_by, sizeof(m->device.held_by), "%s, process %d, begun %lld s ago",
+			 holder.name, pid,
 			 (long long) now.tv_sec - (long long) (holder.begun / sysconf(_SC_CLK_TCK)));
 }
 
@@ -195,7 +197,7 @@ take_lock(Measure *m, int lock)
 	for (bool first = true; flock(lock, LOCK_EX | LOCK_NB) != 0; first = false)
 	{
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key,
+			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device.key,
 							strerror(errno));
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
@@ -204,7 +206,7 @@ take_lock(Measure *m, int lock)
 		measure_phase(m, "waiting", first);
 		clock_sleep(0.01);
 	}
-	m->held_by[0] = '\0';
+	m->device.held_by[0] = '\0';
 	return true;
 }
 
@@ -220,16 +222,16 @@ device_take(Measure *m)
 
 	for (int i = 0; i < DEVICE_LOCKS; i++)
 	{
-		m->device_lock[i] = lock_file(m, folders[i]);
+		m->device.lock[i] = lock_file(m, folders[i]);
 		if (m->result->outcome != OUTCOME_NONE
-			|| (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
+			|| (m->device.lock[i] >= 0 && !take_lock(m, m->device.lock[i])))
 			return false;
-		any = any || m->device_lock[i] >= 0;
+		any = any || m->device.lock[i] >= 0;
 	}
 	if (!any)
 		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s",
-						m->device_key, strerror(errno));
-	m->locked_at = clock_now();
+						m->device.key, strerror(errno));
+	m->device.locked_at = clock_now();
 	return true;
 }
 
@@ -238,9 +240,9 @@ device_release(Measure *m)
 {
 	for (int i = 0; i < DEVICE_LOCKS; i++)
 	{
-		if (m->device_lock[i] >= 0)
-			close(m->device_lock[i]);
-		m->device_lock[i] = -1;
+		if (m->device.lock[i] >= 0)
+			close(m->device.lock[i]);
+		m->device.lock[i] = -1;
 	}
 }
 

@@ -86,7 +86,7 @@ memory_destroy(GpuMemory *memory)
 static bool
 may_come(Measure *m, CuResult error, double *deadline)
 {
-	if (error == CU_OUT_OF_MEMORY && m->ndying > 0)
+	if (error == CU_OUT_OF_MEMORY && m->live.ndying > 0)
 	{
 		measure_reap(m);
 		*deadline = clock_now() + MEMORY_PATIENCE;
@@ -111,7 +111,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(m, error, &deadline));
-	if (error == CU_OUT_OF_MEMORY && m->candidates > 0 && !m->shares)
+	if (error == CU_OUT_OF_MEMORY && m->live.candidates > 0 && !m->shares)
 	{
 		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
 		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
@@ -357,7 +357,7 @@ gpu_start_driver(Measure *m)
 	 * Name the GPU by UUID, so that it is the first device in any order of CUDA's numbers, and
 	 * other GPUs are left alone.
 	 */
-	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
+	setenv("CUDA_VISIBLE_DEVICES", m->device.key, 1);
 	/* Keep what the driver compiles of our kernels, which takes it longer than a context. */
 	if (build_cache_folder(m, ".driver", kept, sizeof(kept)))
 		setenv("CUDA_CACHE_PATH", kept, 1);
@@ -451,7 +451,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 
 		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 			continue;
-		offset = m->input[in++].offset;
+		offset = m->inputs.tensor[in++].offset;
 		if (!gpu_launch(m, gpu->fill, (elements + 3) / 4, n, parameters))
 			return false;
 	}
@@ -484,7 +484,7 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 		bytes = (m->output[out++].bytes + 15) & ~(size_t) 15;
 		if (!gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
 			return false;
-		for (uint32_t r = 0; m->trial & TRIAL_ZEROED && r < n; r++)
+		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
 			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + slots[r] * slot_bytes + offset, 0,
 												  bytes), "to stage outputs"))
 				return false;
@@ -541,11 +541,11 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 
 		if (role == ROLE_IN || role == ROLE_INOUT)
 		{
-			p->from = arena->gpu->master.address + m->input[in].offset;
-			p->bytes = (m->input[in].bytes + 15) & ~(size_t) 15;
+			p->from = arena->gpu->master.address + m->inputs.tensor[in].offset;
+			p->bytes = (m->inputs.tensor[in].bytes + 15) & ~(size_t) 15;
 			if (role == ROLE_IN)
 			{
-				p->to = inputs + m->input[in].offset;
+				p->to = inputs + m->inputs.tensor[in].offset;
 				p->to_stride = arena->input_slot_bytes;
 			}
 			else

@@ -96,7 +96,7 @@ typedef struct Gpu
 /* whether a device's key names a GPU: "GPU-<uuid>", "cuda", "cuda:0" */
 extern bool gpu_key(const char *key);
 
-/* finds the GPU, turns m->device_key into its UUID, reserves a core; no context yet */
+/* finds the GPU, turns m->device.key into its UUID, reserves a core; no context yet */
 extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
 
 /*

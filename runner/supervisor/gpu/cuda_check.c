@@ -201,7 +201,7 @@ void *
 gpu_input(Measure *m, const Arena *arena, uint32_t slot, int input)
 {
 	return (void *) (uintptr_t) (arena->gpu->master.address + slot * arena->input_slot_bytes
-								 + m->input[input].offset);
+								 + m->inputs.tensor[input].offset);
 }
 
 bool
@@ -219,7 +219,7 @@ bool
 gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
 		   const Change *change)
 {
-	const Tensor *t = &m->input[input];
+	const Tensor *t = &m->inputs.tensor[input];
 	void	   *source = gpu_input(m, arena, from, input);
 	void	   *target = gpu_input(m, arena, to, input);
 	uint32_t	dtype = t->dtype;

@@ -93,11 +93,11 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	/* an executor would not find an instance in its sandbox, and its task would seem bad */
 	if (gpu->nvml.mig)
 		return conclude(m, OUTCOME_LOST, "device %s: " MIG_ON, key);
-	snprintf(m->device_key, sizeof(m->device_key), "%s", gpu->nvml.uuid);
+	snprintf(m->device.key, sizeof(m->device.key), "%s", gpu->nvml.uuid);
 	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
-	CPU_ZERO(&m->cores);
-	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
-	m->spare_core = cores_keep_off(allowed, &m->cores, n) > 1;
+	CPU_ZERO(&m->device.cores);
+	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->device.cores);
+	m->spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
 	find_toolkit(gpu);
 	return true;
 }
@@ -152,7 +152,7 @@ gpu_environment(Measure *m)
 	int			version = 0;
 
 	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &m->cores))
+		if (CPU_ISSET(i, &m->device.cores))
 			snprintf(cores, sizeof(cores), "%d", i);
 	json_object_set_new(e, "cores", json_string(cores));
 	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
@@ -199,7 +199,7 @@ void
 gpu_note_state(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	const Executor *ours[] = {&m->generator};
+	const Executor *ours[] = {&m->live.generator};
 	NvmlState	state;
 	char		text[200];
 	int			foreign;
@@ -207,7 +207,7 @@ gpu_note_state(Measure *m)
 	measure_reap(m);
 	if (!nvml_state(gpu->nvml.index, &state))
 		return;
-	foreign = foreign_processes(&state, ours, m->generating);
+	foreign = foreign_processes(&state, ours, m->live.generating);
 	note_range(gpu->sm_mhz, state.sm_mhz);
 	note_range(gpu->temperature, state.temperature);
 	gpu->throttle |= state.throttle;
