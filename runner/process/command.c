@@ -46,11 +46,11 @@ read_usage(const Executor *executor, Reading *reading)
 
 	*reading = (Reading) {0};
 	/* of two links and one for each thread */
-	if (!executor->one_core || fstat(executor->tasks_fd, &tasks) != 0 || tasks.st_nlink > 3)
+	if (!executor->one_core || fstat(executor->proc.tasks, &tasks) != 0 || tasks.st_nlink > 3)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (proc_turns(executor->schedstat_fd, &turns)
+	if (proc_turns(executor->proc.schedstat, &turns)
 		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
 		proc_turns(own_fd, &own);
@@ -77,16 +77,16 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 {
 	bool		sent;
 
-	executor->limit = timeout;
-	executor->begun = clock_now();
-	executor->halted = false;
-	executor->resumed = stopped_continued;
+	executor->last.limit = timeout;
+	executor->last.begun = clock_now();
+	executor->last.halted = false;
+	executor->last.resumed = stopped_continued;
 	executor->text[0] = '\0';
-	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
+	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};
-	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
-	sent = message_send(executor->sock, &executor->asked, &executor->handed, executor->handed >= 0,
-						MSG_DONTWAIT);
+	memcpy(executor->last.asked.secret, &executor->secret, sizeof(executor->last.asked.secret));
+	sent = message_send(executor->sock, &executor->last.asked, &executor->handed,
+						executor->handed >= 0, MSG_DONTWAIT);
 	executor->handed = -1;
 	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
 }
@@ -100,18 +100,19 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 static bool
 was_halted(const Executor *executor)
 {
-	return stopped_look(executor->stat_fd).letter == 'T' || stopped_continued != executor->resumed
-		|| clock_now() > executor->begun + executor->limit + HELD_SECONDS;
+	return stopped_look(executor->proc.stat).letter == 'T'
+		|| stopped_continued != executor->last.resumed
+		|| clock_now() > executor->last.begun + executor->last.limit + HELD_SECONDS;
 }
 
 static ExecutorResult
 receive(Executor *executor, double deadline)
 {
-	ExecutorResult result = message_receive(executor->sock, &executor->answer, deadline, NULL);
+	ExecutorResult result = message_receive(executor->sock, &executor->last.answer, deadline, NULL);
 
 	if (result == EXECUTOR_ENDED)
 		executor_find_end(executor);
-	executor->halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
+	executor->last.halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
 	return result;
 }
 
@@ -127,7 +128,7 @@ static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
 	if (executor->frozen)
-		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
+		stopped_noted(executor->pidfd, executor->proc.stat, executor->pid, executor->hostile);
 	/* A process that can't be stopped has not ended its command. */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;
@@ -138,16 +139,16 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 	}
 	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
 		return result != EXECUTOR_OK ? result : freeze;
-	if (executor->answer.nonce != executor->asked.nonce
-		|| executor->answer.op != executor->asked.op)
+	if (executor->last.answer.nonce != executor->last.asked.nonce
+		|| executor->last.answer.op != executor->last.asked.op)
 		return EXECUTOR_FORGED;
-	executor->value = executor->answer.value;
-	if (executor->answer.status == WIRE_OK)
+	executor->value = executor->last.answer.value;
+	if (executor->last.answer.status == WIRE_OK)
 		return EXECUTOR_OK;
 	text_clean(executor->text, sizeof(executor->text), executor->control->text,
 			   sizeof(executor->control->text));
-	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
-		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+	return executor->last.answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
+		: executor->last.answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
 
 /* Whether all that should be stopped are. Every command looks before its clock starts. */
@@ -214,7 +215,7 @@ executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double 
 	control->ready = control->gate = 0;
 	result = executor_begin(executor, WIRE_RUN, runs, flags | WIRE_FLAG_GATED, 0, timeout);
 	if (result == EXECUTOR_OK)
-		await_word(executor, &control->ready, 1, executor->begun + timeout);
+		await_word(executor, &control->ready, 1, executor->last.begun + timeout);
 	return result;
 }
 
@@ -222,7 +223,7 @@ void
 executor_open_gate(Executor *executor, uint32_t gate)
 {
 	__atomic_store_n(&executor->control->gate, gate, __ATOMIC_RELEASE);
-	if (executor->asked.flags & WIRE_FLAG_SLEEPS)
+	if (executor->last.asked.flags & WIRE_FLAG_SLEEPS)
 		syscall(SYS_futex, &executor->control->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -230,7 +231,7 @@ bool
 executor_await_run(const Executor *executor, uint32_t run)
 {
 	return await_word(executor, &executor->control->ready, run + 2,
-					  clock_now() + executor->limit);
+					  clock_now() + executor->last.limit);
 }
 
 /* Stops a process whose answer came to `result`; what came of its command. */
@@ -247,7 +248,7 @@ executor_end_window(Executor *executor, bool all)
 
 	executor_open_gate(executor, WIRE_GATE_END);
 	result = end_command(executor, await_answer(executor, clock_now(),
-												all ? executor->limit : ANSWER_SECONDS));
+												all ? executor->last.limit : ANSWER_SECONDS));
 	/* An answer to the command is no answer to runs that are not done. */
 	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
 }
@@ -274,12 +275,12 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	if (elapsed)
 		*elapsed = 0;
 	if (result == EXECUTOR_OK)
-		result = await_answer(executor, executor->begun, timeout);
+		result = await_answer(executor, executor->last.begun, timeout);
 	if (result == EXECUTOR_ENDED || result == EXECUTOR_AWAKE)
 		return result;
 	freeze = executor_freeze(executor);
 	if (elapsed)
-		*elapsed = clock_now() - executor->begun;
+		*elapsed = clock_now() - executor->last.begun;
 	return judge(executor, result, freeze);
 }
 
@@ -288,9 +289,9 @@ take_answer(Executor *executor)
 {
 	ExecutorResult result;
 
-	executor->took = clock_now() - executor->begun;
+	executor->last.took = clock_now() - executor->last.begun;
 	result = receive(executor, clock_now() + ANSWER_SECONDS);
-	executor->result = end_command(executor, result);
+	executor->last.result = end_command(executor, result);
 }
 
 /*
@@ -314,14 +315,14 @@ executor_await(Executor *const *executors, int n)
 		/* poll() passes over those that have been taken, whose descriptors are negative */
 		for (int i = 0; i < n; i++)
 			if (sockets[i].fd >= 0)
-				until = fmin(until, executors[i]->begun + executors[i]->limit);
+				until = fmin(until, executors[i]->last.begun + executors[i]->last.limit);
 		ready = poll(sockets, (nfds_t) n,
 					 (int) (fmin(fmax(until - clock_now(), 0), 1000) * 1000) + 1);
 		now = clock_now();
 		for (int i = 0; i < n; i++)
 			if (sockets[i].fd >= 0
 				&& ((ready > 0 && sockets[i].revents != 0) || executor_cancelled
-					|| now >= executors[i]->begun + executors[i]->limit))
+					|| now >= executors[i]->last.begun + executors[i]->last.limit))
 			{
 				take_answer(executors[i]);
 				sockets[i].fd = -1;

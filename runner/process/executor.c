@@ -34,9 +34,9 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->tasks_fd =
-		executor->sock =
-		executor->log_fd = executor->control_fd = executor->handed = -1;
+	executor->proc = (ProcFiles) {-1, -1, -1};
+	executor->pidfd = executor->sock = executor->log_fd = executor->control_fd =
+		executor->handed = -1;
 }
 
 static ExecutorResult
@@ -53,18 +53,18 @@ attach(Executor *executor, double seconds)
 		return EXECUTOR_BROKEN;
 	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
-	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	executor->proc.stat = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
-	executor->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	executor->proc.schedstat = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) executor->pid);
-	executor->tasks_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (executor->schedstat_fd >= 0
+	executor->proc.tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (executor->proc.schedstat >= 0
 		&& clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
 	{
-		close(executor->schedstat_fd);
-		executor->schedstat_fd = -1;
+		close(executor->proc.schedstat);
+		executor->proc.schedstat = -1;
 	}
-	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
+	return executor->pidfd >= 0 && executor->proc.stat >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 
 /* Makes a log, control memory and a socket, whose other end is `theirs`, for an executor. */
@@ -142,7 +142,7 @@ executor_freeze(Executor *executor)
 		return EXECUTOR_ENDED;
 	for (int spins = 0;; spins++)
 	{
-		ProcessState process = stopped_look(executor->stat_fd);
+		ProcessState process = stopped_look(executor->proc.stat);
 
 		if (process.letter == 0)
 			return EXECUTOR_ENDED;
@@ -305,8 +305,8 @@ executor_end(Executor *executor)
 	executor_give_back(executor);
 	for (int i = 0; i < 7; i++)
 	{
-		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd,
-			executor->tasks_fd, executor->sock, executor->log_fd, executor->control_fd}[i];
+		int			fd = (int[]){executor->pidfd, executor->proc.stat, executor->proc.schedstat,
+			executor->proc.tasks, executor->sock, executor->log_fd, executor->control_fd}[i];
 
 		if (fd >= 0)
 			close(fd);

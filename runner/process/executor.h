@@ -20,6 +20,29 @@
 #include "process/sandbox.h"
 #include "process/zygote.h"
 
+/* files of a process in /proc/PID */
+typedef struct ProcFiles
+{
+	int			stat;
+	int			schedstat;
+	int			tasks;			/* the folder task */
+} ProcFiles;
+
+/* what an executor is asked, and what it answers */
+typedef struct Command
+{
+	WireMessage asked;
+	WireMessage answer;
+	double		limit;			/* seconds that it may take */
+	double		begun;
+	/* of executor_begin(): seconds until the answer, and what came of it */
+	double		took;
+	ExecutorResult result;
+	int			resumed;		/* how often the supervisor had been, when it was asked */
+	/* with EXECUTOR_TIMEOUT: others have stopped it, or the supervisor, meanwhile */
+	bool		halted;
+} Command;
+
 typedef struct Executor
 {
 	/* outermost process of its own sandbox; 0 if forked from a zygote */
@@ -28,9 +51,7 @@ typedef struct Executor
 	uint64_t	forked;			/* the nonce that the zygote was asked for it with */
 	pid_t		pid;			/* as the supervisor sees it */
 	int			pidfd;
-	int			stat_fd;		/* /proc/PID/stat */
-	int			schedstat_fd;	/* /proc/PID/schedstat */
-	int			tasks_fd;		/* /proc/PID/task */
+	ProcFiles	proc;
 	clockid_t	cpu_clock;		/* CPU time of all its threads */
 	bool		one_core;		/* pinned to a single core: time spent waiting for it can be told */
 	int			sock;
@@ -42,19 +63,10 @@ typedef struct Executor
 	int			side;			/* side whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* the process has made a run */
-	double		limit;			/* seconds that its last command might take */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
-	double		begun;			/* time of the last command */
-	/* of executor_begin(): seconds until the answer, and what came of it */
-	double		took;
-	ExecutorResult result;
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
-	WireMessage asked;
-	int			resumed;		/* how often the supervisor had been, when it was asked */
-	/* with EXECUTOR_TIMEOUT: others have stopped it, or the supervisor, meanwhile */
-	bool		halted;
-	WireMessage answer;
+	Command		last;
 	bool		ended;
 	int			wait_status;
 	int64_t		value;			/* of the last reply */

@@ -26,20 +26,68 @@ typedef struct Compiler
 
 struct Interpreter;
 
+/* how code is built */
+typedef struct BuildCalls
+{
+	/* of functions: how their code is compiled */
+	bool		(*compiler) (Measure *m, Compiler *compiler);
+	/* a command whose first line is that compiler's version */
+	void		(*version) (Measure *m, char *command, size_t size);
+	/* of modules: what an interpreter needs on this device; `forks`: its forks run the code */
+	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox, bool forks);
+	/* to the key of kept builds: the device that they are for; NULL: any */
+	void		(*key) (Measure *m, json_t *key);
+} BuildCalls;
+
+/* Arrays that the supervisor works on: inputs, and outputs that were read. */
+typedef struct ArrayCalls
+{
+	/* memory for outputs that were read, and whether one of them is right there */
+	void	   *(*alloc) (Measure *m, size_t bytes);
+	void		(*free) (Measure *m, void *memory);
+	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
+							const Tolerance *tolerance, Comparison *result);
+	/* of an array that was read: `count` of its elements, see tolerance_pick() */
+	bool		(*pick) (Measure *m, const void *array, const Tensor *tensor, size_t count,
+						 double *values);
+	/* the bases of an output's elements over `n` of a run's outputs, see tensor_bases() */
+	bool		(*bases) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+							void *bases);
+	/* The supervisor's handle of a slot's input, for the other functions here alone. */
+	void	   *(*input) (Measure *m, const Arena *arena, uint32_t slot, int input);
+	/* to a slot all inputs of another one, or one of them that is a tensor, changed */
+	bool		(*copy) (Measure *m, const Arena *arena, uint32_t from, uint32_t to);
+	bool		(*change) (Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
+						   const Change *change);
+	/* bytes of the supervisor's to memory that alloc gave */
+	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
+	/* an element of the scales of a tolerance, which lie in such memory */
+	double		(*scale_at) (Measure *m, const float *scales, uint64_t element);
+	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
+	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
+								bool *same);
+} ArrayCalls;
+
+/* how much there is of it */
+typedef struct MemoryCalls
+{
+	/* bytes that a device has left, 0 on a host; the most that the outputs of a call may take */
+	size_t		(*left) (Measure *m);
+	size_t		(*array_limit) (const Measure *m);
+	/* bytes for arenas */
+	size_t		(*arena_bytes) (const Measure *m);
+	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
+} MemoryCalls;
+
 typedef struct Backend
 {
 	/* whether tasks are Python modules, which make their inputs and have state; else functions */
 	bool		module;
 	/* whether each side has memory of its own on a device, and inputs have a master copy beside */
 	bool		apart;
-	/* of functions: how their code is compiled */
-	bool		(*compiler) (Measure *m, Compiler *compiler);
-	/* a command whose first line is that compiler's version */
-	void		(*compiler_version) (Measure *m, char *command, size_t size);
-	/* of modules: what an interpreter needs on this device; `forks`: its forks run the code */
-	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox, bool forks);
-	/* to the key of kept builds: the device that they are for; NULL: any */
-	void		(*build_key) (Measure *m, json_t *key);
+	BuildCalls	builds;
+	ArrayCalls	arrays;
+	MemoryCalls memory;
 	/* Writes the device into the evidence. */
 	void		(*describe) (Measure *m);
 	/* before the device is taken, and once it is; NULL: nothing */
@@ -92,37 +140,6 @@ typedef struct Backend
 	/* the outputs of a run, gathered */
 	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
-	/* memory for outputs that were read, and whether one of them is right there */
-	void	   *(*alloc) (Measure *m, size_t bytes);
-	void		(*free) (Measure *m, void *memory);
-	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
-							const Tolerance *tolerance, Comparison *result);
-	/* of an array that was read: `count` of its elements, see tolerance_pick() */
-	bool		(*pick) (Measure *m, const void *array, const Tensor *tensor, size_t count,
-						 double *values);
-	/* the bases of an output's elements over `n` of a run's outputs, see tensor_bases() */
-	bool		(*bases) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
-							void *bases);
-	/* The supervisor's handle of a slot's input, for the other functions here alone. */
-	void	   *(*input) (Measure *m, const Arena *arena, uint32_t slot, int input);
-	/* to a slot all inputs of another one, or one of them that is a tensor, changed */
-	bool		(*copy) (Measure *m, const Arena *arena, uint32_t from, uint32_t to);
-	bool		(*change) (Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
-						   const Change *change);
-	/* bytes of the supervisor's to memory that alloc gave */
-	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
-	/* an element of the scales of a tolerance, which lie in such memory */
-	double		(*scale_at) (Measure *m, const float *scales, uint64_t element);
-	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
-	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
-								bool *same);
-
-	/* bytes that a device has left, 0 on a host; the most that the outputs of a call may take */
-	size_t		(*memory_left) (Measure *m);
-	size_t		(*array_limit) (const Measure *m);
-	/* bytes for arenas */
-	size_t		(*arena_bytes) (const Measure *m);
-	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
 	bool		counts_operations;	/* executors of references can */
 	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */

@@ -249,10 +249,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			return conclude(m, outcome_of(side, OUTCOME_LAUNCH_FAILURE), "%s: %s", who,
 							executor->text);
 		case EXECUTOR_TIMEOUT:
-			m->member->killed = executor->halted;
+			m->member->killed = executor->last.halted;
 			return conclude(m, outcome_of(side, OUTCOME_TIMEOUT),
 							"%s did not end within its limit of %.3g s %s%s%s", who,
-							executor->limit, when, log[0] ? "; it printed: " : "", log);
+							executor->last.limit, when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who,

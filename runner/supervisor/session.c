@@ -71,7 +71,7 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
 		executor_pin(executor, &others);
 	executor->attentive = m->spare_core;
-	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->schedstat_fd >= 0;
+	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->proc.schedstat >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
 	executor->control->slot_bytes = m->inputs.slot_bytes;
 	executor->control->tensors = (uint32_t) m->inputs.n;
@@ -172,7 +172,7 @@ charge_beside(Measure *m, const Executor *executor, bool loading)
 	Code	   *code = m->code[code_of(executor)];
 	int			members = m->shares ? m->shares : 1;
 	double	   *alone = loading ? &code->load_alone : &code->first_alone;
-	double		seconds = executor->took;
+	double		seconds = executor->last.took;
 
 	/* beside none but another reference */
 	if (m->live.candidates == 0)
@@ -186,12 +186,12 @@ charge_beside(Measure *m, const Executor *executor, bool loading)
 static bool
 end_beside(Measure *m, Executor *executor)
 {
-	bool		loading = executor->asked.op == WIRE_LOAD;
+	bool		loading = executor->last.asked.op == WIRE_LOAD;
 
 	if (loading)
 		executor->arrays = executor->value;
 	charge_beside(m, executor, loading);
-	return measure_failed(m, code_of(executor), executor, executor->result,
+	return measure_failed(m, code_of(executor), executor, executor->last.result,
 						  loading ? "while it was loaded" : "in its first run");
 }
 

@@ -32,7 +32,7 @@ needs_nothing(Measure *of, Interpreter *i, Sandbox *sandbox, bool forks)
 {
 }
 
-static const Backend backend = {.interpreter = needs_nothing};
+static const Backend backend = {.builds.interpreter = needs_nothing};
 static int	status_of[HEAT_MAX];	/* of a member's build */
 static const char *error_of[HEAT_MAX];
 static int	builds_of[1 + HEAT_MAX];	/* how many there were, of the reference last */

@@ -151,7 +151,7 @@ note(unsigned int first, unsigned int last)
 {
 	json_decref(measure.environment);
 	measure.environment = json_object();
-	gpu = (Gpu) {.sm_mhz = {INT_MAX, 0},.temperature = {INT_MAX, 0}};
+	gpu = (Gpu) {.seen = {.sm_mhz = {INT_MAX, 0},.temperature = {INT_MAX, 0}}};
 	mhz = first;
 	gpu_note_state(&measure);
 	mhz = last;

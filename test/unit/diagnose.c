@@ -179,7 +179,7 @@ static double moves;			/* of the reference by rounding errors, in tolerances */
 static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
-	Backend		backend = {.arena_bytes = arena_bytes,.compare = compare,
+	Backend		backend = {.memory.arena_bytes = arena_bytes,.arrays.compare = compare,
 		.module = apart};
 	static Job	job;
 	Member		members[2] = {0};

@@ -56,7 +56,7 @@ start_looking(Executor *executor)
 	executor->pid = child;
 	executor->pidfd = (int) syscall(SYS_pidfd_open, child, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) child);
-	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	executor->proc.stat = open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /*
@@ -116,12 +116,12 @@ window(int runs, bool honest, int *seen)
 	}
 	if (result == EXECUTOR_OK)
 		result = executor_end_window(&executor, *seen == 2);
-	if (result == EXECUTOR_OK && !look_really(executor.stat_fd).still)
+	if (result == EXECUTOR_OK && !look_really(executor.proc.stat).still)
 		result = EXECUTOR_BROKEN;
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(executor.pidfd);
-	close(executor.stat_fd);
+	close(executor.proc.stat);
 	close(pair[0]);
 	close(pair[1]);
 	munmap(control, sizeof(*control));
@@ -162,7 +162,7 @@ start_answering(Executor *executor, const Executor *after, bool answers)
 		{
 			WireMessage answer = {.nonce = asked.nonce,.op = asked.op,.status = WIRE_OK};
 
-			while (after && !look_really(after->stat_fd).still)
+			while (after && !look_really(after->proc.stat).still)
 				;
 			send(pair[1], &answer, sizeof(answer), 0);
 		}
@@ -190,9 +190,11 @@ check_side_by_side(void)
 		if (executor_begin(all_three[i], WIRE_LOAD, 1, 0, 0, i == 0 ? 0.5 : 60) != EXECUTOR_OK)
 			abort();
 	executor_await(all_three, 3);
-	check(quick.result == EXECUTOR_OK && slow.result == EXECUTOR_OK && slow.took >= quick.took,
+	check(quick.last.result == EXECUTOR_OK && slow.last.result == EXECUTOR_OK
+		  && slow.last.took >= quick.last.took,
 		  "of processes side by side each is stopped when it has answered, before the others have");
-	check(silent.result == EXECUTOR_TIMEOUT && silent.took >= 0.5 && quick.took < slow.limit,
+	check(silent.last.result == EXECUTOR_TIMEOUT && silent.last.took >= 0.5
+		  && quick.last.took < slow.last.limit,
 		  "and one that does not answer is waited for until its own limit");
 	check(quick.frozen && slow.frozen && silent.frozen, "all are stopped then");
 	quick.sandbox = quick.pid;
@@ -225,11 +227,11 @@ halted(bool process, bool supervisor, double late)
 	if (process)
 		kill(silent.pid, SIGSTOP);
 	stopped_continued = stopped_continued + supervisor;
-	silent.begun -= late;
+	silent.last.begun -= late;
 	executor_await(all, 1);
 	executor_kill(&silent);
 	waitpid(silent.pid, NULL, 0);
-	return silent.result == EXECUTOR_TIMEOUT && silent.halted;
+	return silent.last.result == EXECUTOR_TIMEOUT && silent.last.halted;
 }
 
 static void
@@ -291,11 +293,11 @@ main(void)
 	check(executor_freeze(&executor) == EXECUTOR_OK && executor.frozen, "a process is stopped");
 	check(executor_thaw(&executor) == EXECUTOR_OK && !executor.frozen, "and goes on");
 	wakings = 1;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still,
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.proc.stat).still,
 		  "one that is woken before it was seen to stop is stopped again");
 	executor_thaw(&executor);
 	wakings = 100;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still,
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.proc.stat).still,
 		  "as often as it takes");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

@@ -64,7 +64,7 @@ check_sides(void)
 	check(failed_with(SIDE_REFERENCE, "CUDA out of memory") == OUTCOME_UNVERIFIED,
 		  "the reference alone does");
 	for (int i = 0; i < 2; i++)
-		check(failed(SIDE_CANDIDATE, (Executor) {.halted = i == 1}, EXECUTOR_TIMEOUT, "",
+		check(failed(SIDE_CANDIDATE, (Executor) {.last.halted = i == 1}, EXECUTOR_TIMEOUT, "",
 					 "in a run") == OUTCOME_TIMEOUT && member.killed == (i == 1),
 			  i == 1 ? "but code that others have stopped is measured once more"
 			  : "code that takes too long has its verdict");

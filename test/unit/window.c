@@ -229,7 +229,7 @@ executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double 
 {
 	stopped = false;
 	moment += 1e-3;
-	executor->begun = moment;
+	executor->last.begun = moment;
 	for (uint32_t run = 0; run < runs && is_candidate(executor) && manner == AHEAD; run++)
 		for (int i = 0; i < ELEMENTS; i++)
 			memory[run][i] = input[run] + (float) i;
@@ -345,7 +345,7 @@ become(bool pytorch, bool gpu)
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
 		.module = pytorch,.poke = pytorch && gpu ? poke : NULL,
 		.overwrite = pytorch && !gpu ? overwrite : NULL,.rests = gpu ? rests : NULL,
-		.read = read_output,.compare = compare_outputs,.unstage = unstage};
+		.read = read_output,.arrays.compare = compare_outputs,.unstage = unstage};
 }
 
 /* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */

@@ -175,8 +175,8 @@ c_compiler_version(Measure *m, char *command, size_t size)
 }
 
 const Backend backend_c = {
-	.compiler_version = c_compiler_version,
-	.compiler = c_compiler,
+	.builds.version = c_compiler_version,
+	.builds.compiler = c_compiler,
 	.make_arena = c_make_arena,
 	.generate = c_generate,
 	.start = c_start,

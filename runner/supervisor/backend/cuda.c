@@ -57,8 +57,8 @@ cuda_compiler_version(Measure *m, char *command, size_t size)
 }
 
 const Backend backend_cuda = {
-	.compiler_version = cuda_compiler_version,
-	.compiler = cuda_compiler,
+	.builds.version = cuda_compiler_version,
+	.builds.compiler = cuda_compiler,
 	.make_arena = gpu_make_arena,
 	.generate = gpu_generate,
 	.start = cuda_start,

@@ -49,12 +49,15 @@ extern size_t host_memory_left(Measure *m);
 extern size_t host_array_limit(const Measure *m);
 extern void host_describe(Measure *m);
 
+/* clang-format off */
 #define HOST_CALLS \
-	.run = host_run, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
-	.pick = host_pick, .bases = host_bases, .take = host_take, .scale_at = host_scale_at, \
-	.input = host_input, .copy = host_copy, .change = host_change, \
-	.describe = host_describe, .memory_left = host_memory_left, .array_limit = host_array_limit, \
-	.arena_bytes = host_arena_bytes, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
+	.run = host_run, .describe = host_describe, .light_rate = 1e12, .first_seconds = 30, \
+	.arrays = {.alloc = host_alloc, .free = host_free, .compare = host_compare, \
+		.pick = host_pick, .bases = host_bases, .take = host_take, .scale_at = host_scale_at, \
+		.input = host_input, .copy = host_copy, .change = host_change}, \
+	.memory = {.left = host_memory_left, .array_limit = host_array_limit, \
+		.arena_bytes = host_arena_bytes, .output_share = 8}
+/* clang-format on */
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
@@ -67,19 +70,21 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
 extern int	gpu_room(Measure *m, int n);
 
 /* Memory for outputs is kept small for the executors' sake. */
+/* clang-format off */
 #define GPU_CALLS \
 	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
-	.open = gpu_open, .memory_left = gpu_memory_left, .array_limit = gpu_array_limit, \
-	.stage = gpu_stage, .unstage = gpu_unstage, .run = gpu_run, \
+	.open = gpu_open, .stage = gpu_stage, .unstage = gpu_unstage, .run = gpu_run, \
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
-	.alloc = gpu_alloc, .free = gpu_free, \
-	.compare = gpu_compare, .pick = gpu_pick, .bases = gpu_bases, .take = gpu_take, \
-	.input = gpu_input, .copy = gpu_copy, .change = gpu_change, \
-	.scale_at = gpu_scale_at, .inputs_same = gpu_inputs_same, \
-	.arena_bytes = gpu_arena_limit, .output_share = 0.25, .light_rate = 4e13, \
-	.first_seconds = INFINITY, \
-	.build_key = gpu_build_key, .begin_pair = gpu_begin_pair, .room = gpu_room
+	.arrays = {.alloc = gpu_alloc, .free = gpu_free, .compare = gpu_compare, \
+		.pick = gpu_pick, .bases = gpu_bases, .take = gpu_take, .scale_at = gpu_scale_at, \
+		.input = gpu_input, .copy = gpu_copy, .change = gpu_change, \
+		.inputs_same = gpu_inputs_same}, \
+	.memory = {.left = gpu_memory_left, .array_limit = gpu_array_limit, \
+		.arena_bytes = gpu_arena_limit, .output_share = 0.25}, \
+	.light_rate = 4e13, .first_seconds = INFINITY, .builds.key = gpu_build_key, \
+	.begin_pair = gpu_begin_pair, .room = gpu_room
+/* clang-format on */
 
 /*
  * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend

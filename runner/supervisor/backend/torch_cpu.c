@@ -180,8 +180,9 @@ torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
 }
 
 const Backend backend_torch_cpu = {
+	HOST_CALLS,
 	.module = true,
-	.interpreter = torch_cpu_interpreter,
+	.builds.interpreter = torch_cpu_interpreter,
 	.make_arena = torch_cpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_cpu_start,
@@ -193,7 +194,6 @@ const Backend backend_torch_cpu = {
 	.peek = torch_cpu_peek,
 	.overwrite = torch_cpu_overwrite,
 	.read = torch_cpu_read_outputs,
-	.inputs_same = torch_cpu_inputs_same,
+	.arrays.inputs_same = torch_cpu_inputs_same,
 	.counts_operations = true,
-	HOST_CALLS,
 };

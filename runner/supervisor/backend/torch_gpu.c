@@ -86,7 +86,7 @@ torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
 
 const Backend backend_torch_gpu = {
 	.module = true,
-	.interpreter = torch_gpu_interpreter,
+	.builds.interpreter = torch_gpu_interpreter,
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,

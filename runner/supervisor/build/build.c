@@ -68,7 +68,7 @@ compile_begin(Measure *m, Side side, Compilation *c)
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
 		.unsandboxed = m->options->unsandboxed};
 
-	if (!m->backend->compiler(m, &compiler))
+	if (!m->backend->builds.compiler(m, &compiler))
 		return false;
 	sandbox.argv = compiler.argv;
 	/* a source can include what is there */

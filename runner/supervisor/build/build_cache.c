@@ -92,8 +92,8 @@ build_cache_key(Measure *m, const char *kind, Side side)
 	for (int i = 0; i < 2; i++)
 		if (json_object_get(m->environment, tools[i]))
 			json_object_set(key, tools[i], json_object_get(m->environment, tools[i]));
-	if (m->backend->build_key)
-		m->backend->build_key(m, key);
+	if (m->backend->builds.key)
+		m->backend->builds.key(m, key);
 	text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(key);
 	return text;

@@ -117,7 +117,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->threads, sizeof(i->threads), "%d",
 			 MOST_THREADS * (m->nmembers + m->backend->apart));
 	find_places(i, m->options->python);
-	m->backend->interpreter(m, i, sandbox, all);
+	m->backend->builds.interpreter(m, i, sandbox, all);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python, i->tools);
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,

@@ -180,11 +180,11 @@ parse(Measure *m)
 	{
 		heat_enter(m, &m->members[i]);
 		/* no code of a candidate has run in this process, so that none has written it */
-		if (all[i].result == EXECUTOR_OK && all[i].control)
+		if (all[i].last.result == EXECUTOR_OK && all[i].control)
 			snprintf(m->member->code.code_key, sizeof(m->member->code.code_key), "%.64s",
 					 all[i].control->text);
-		if (all[i].result == EXECUTOR_FAILED)
-			measure_failed(m, SIDE_CANDIDATE, &all[i], all[i].result, "while it was loaded");
+		if (all[i].last.result == EXECUTOR_FAILED)
+			measure_failed(m, SIDE_CANDIDATE, &all[i], all[i].last.result, "while it was loaded");
 		executor_end(&all[i]);
 	}
 }

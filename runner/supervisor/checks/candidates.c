@@ -131,7 +131,7 @@ check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
 	/* only a set asks for it */
-	size_t		left = m->nmembers > 1 ? m->backend->memory_left(m) : 0;
+	size_t		left = m->nmembers > 1 ? m->backend->memory.left(m) : 0;
 	double		start;
 	bool		weights;
 	bool		right;

@@ -81,7 +81,7 @@ compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->compare(m, one, other, i, &m->tolerance[i], &c))
+		if (!m->backend->arrays.compare(m, one, other, i, &m->tolerance[i], &c))
 			return false;
 		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
 		one += measure_gathered(t);
@@ -121,7 +121,7 @@ static bool
 make_inputs(Checks *c)
 {
 	Measure    *m = c->m;
-	size_t		budget = m->backend->arena_bytes(m);
+	size_t		budget = m->backend->memory.arena_bytes(m);
 
 	c->seeds = calloc(c->slots, sizeof(*c->seeds));
 	c->order = calloc(c->slots, sizeof(*c->order));
@@ -175,7 +175,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		Comparison	differ;
 
 		at += measure_gathered(t);
-		if (!m->backend->compare(m, expected, found, i, &m->tolerance[i], &differ))
+		if (!m->backend->arrays.compare(m, expected, found, i, &m->tolerance[i], &differ))
 			return false;
 		if (!tensor_dtype_is_float(t->dtype))
 			continue;
@@ -188,7 +188,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		rounded.widen = 1;
 		rounded.rtol = 0;
 		rounded.atol = rounded.share = ROUNDED_ATOL;
-		good = m->backend->compare(m, expected, found, i, &rounded, &differ);
+		good = m->backend->arrays.compare(m, expected, found, i, &rounded, &differ);
 		if (good && differ.mismatches > t->elements / FEW_OTHERS)
 			good = conclude(m, OUTCOME_UNVERIFIED, "output %d of the reference is made of rounding "
 							"errors: %zu of %zu elements are others where inputs are off by a unit "
@@ -266,7 +266,7 @@ run_reference(Checks *c, bool *agree)
 		return false;
 	c->overwrites = !same;
 	if (!c->beside)
-		c->left = m->backend->memory_left(m);
+		c->left = m->backend->memory.left(m);
 	good = (c->beside || launch_reference(c, &c->other, 1)) && run_other(c, twice, limit)
 		&& checks_note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
 	good = good && checks_count_alike(c, c->expected, twice, &alike);
@@ -357,7 +357,7 @@ check_reference(Checks *c)
 {
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
-	size_t		budget = m->backend->arena_bytes(m);
+	size_t		budget = m->backend->memory.arena_bytes(m);
 	size_t		left;
 	bool		agree;
 
@@ -366,7 +366,7 @@ check_reference(Checks *c)
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
-	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
+	while (c->n > 1 && c->n * m->output_bytes > m->backend->memory.output_share * budget)
 		c->n--;
 	left = c->beside ? gpu_memory_left(m) : 0;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
@@ -432,7 +432,7 @@ is_finite(Checks *c, bool *finite)
 	{
 		Comparison	same;
 
-		if (!m->backend->compare(m, expected, expected, i, &m->tolerance[i], &same))
+		if (!m->backend->arrays.compare(m, expected, expected, i, &m->tolerance[i], &same))
 			return false;
 		*finite = *finite && same.infinite == 0;
 		expected += measure_gathered(&m->output[i]);

@@ -112,7 +112,7 @@ checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot)
 size_t
 checks_gpu_bytes(Measure *m, const Executor *executor, size_t left, size_t processes)
 {
-	size_t		kept = processes * executor->pool_bytes + m->backend->memory_left(m);
+	size_t		kept = processes * executor->pool_bytes + m->backend->memory.left(m);
 
 	return left > kept ? (left - kept) / processes : 0;
 }

@@ -90,21 +90,23 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 bool
 measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
+	const ArrayCalls *arrays = &m->backend->arrays;
+
 	*same = true;
-	return !m->backend->inputs_same || m->backend->inputs_same(m, arena, side, slot, same);
+	return !arrays->inputs_same || arrays->inputs_same(m, arena, side, slot, same);
 }
 
 void *
 measure_alloc(Measure *m, size_t bytes)
 {
-	return m->backend->alloc(m, bytes);
+	return m->backend->arrays.alloc(m, bytes);
 }
 
 void
 measure_free(Measure *m, void *memory)
 {
 	if (memory)
-		m->backend->free(m, memory);
+		m->backend->arrays.free(m, memory);
 }
 
 static void
@@ -132,8 +134,8 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	{
 		Comparison	c;
 
-		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
-								 &m->tolerance[i], &c))
+		if (!m->backend->arrays.compare(m, (const char *) expected + at, (const char *) found + at,
+										i, &m->tolerance[i], &c))
 			return false;
 		*agree = c.equal;
 		at += measure_gathered(&m->output[i]);
@@ -173,7 +175,7 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 		return true;
 	if (near && tolerance->scales)
 	{
-		scale *= m->backend->scale_at(m, tolerance->scales, element);
+		scale *= m->backend->arrays.scale_at(m, tolerance->scales, element);
 		if (fabs(x - y) <= answer_tolerance(m, output, y, scale))
 			return true;
 	}
@@ -197,8 +199,8 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
-								 &tolerances[i], &c))
+		if (!m->backend->arrays.compare(m, (const char *) expected + at, (const char *) found + at,
+										i, &tolerances[i], &c))
 			return false;
 		at += measure_gathered(t);
 		if (!c.equal)

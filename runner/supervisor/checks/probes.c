@@ -75,7 +75,8 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 	*like = (Like) {0};
 	if (!value)
 		return conclude(m, OUTCOME_LOST, "no memory");
-	if (!m->backend->pick(m, m->backend->input(m, arena, slot, input), tensor, count, value))
+	if (!m->backend->arrays.pick(m, m->backend->arrays.input(m, arena, slot, input), tensor, count,
+								 value))
 	{
 		free(value);
 		return false;
@@ -209,7 +210,7 @@ make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
 	Measure    *m = c->m;
 
 	*changed = false;
-	if (!m->backend->copy(m, &c->arena, from, to))
+	if (!m->backend->arrays.copy(m, &c->arena, from, to))
 		return false;
 	for (int i = 0; i < m->inputs.n; i++)
 	{
@@ -224,7 +225,7 @@ make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
 		if (!change_for(m, kind, t, &like, &change))
 			continue;
 		*changed = true;
-		if (!m->backend->change(m, &c->arena, from, to, i, &change))
+		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
 			return false;
 	}
 	return true;
@@ -235,7 +236,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 {
 	Measure    *m = c->m;
 
-	if (!m->backend->copy(m, &c->arena, from, to))
+	if (!m->backend->arrays.copy(m, &c->arena, from, to))
 		return false;
 	for (int i = 0; i < m->inputs.n; i++)
 	{
@@ -246,7 +247,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
 			|| (!coarsely && (dtype == WIRE_FLOAT16 || dtype == WIRE_BFLOAT16)))
 			continue;
-		if (!m->backend->change(m, &c->arena, from, to, i, &change))
+		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
 			return false;
 	}
 	return true;
@@ -295,10 +296,11 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 		Tolerance  *t = &probe->tolerance[o];
 		Comparison	ordinary,
 					differ;
+		const ArrayCalls *arrays = &m->backend->arrays;
 
 		if (!learn_tolerance(c, probe, o, at)
-			|| !m->backend->compare(m, c->expected + at, probe->expected + at, o, t, &ordinary)
-			|| !m->backend->compare(m, probe->expected + at, moved + at, o, t, &differ))
+			|| !arrays->compare(m, c->expected + at, probe->expected + at, o, t, &ordinary)
+			|| !arrays->compare(m, probe->expected + at, moved + at, o, t, &differ))
 			return false;
 		at += measure_gathered(&m->output[o]);
 		/* elements that are equal have no order, of which an index would tell */

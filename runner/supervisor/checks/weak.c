@@ -34,7 +34,7 @@ copy_of_input(Checks *c, const Tensor *output, uint32_t slot)
 		const Tensor *t = &m->inputs.tensor[i];
 
 		if (t->dtype == output->dtype && t->elements == output->elements)
-			return m->backend->input(m, &c->arena, slot, i);
+			return m->backend->arrays.input(m, &c->arena, slot, i);
 	}
 	return NULL;
 }
@@ -54,7 +54,8 @@ is_right(Checks *c, Answer answer, const char *zeros, const char *expected, uint
 			: answer == ANSWER_OTHER ? c->expected + at : copy_of_input(c, &m->output[o], slot);
 		Comparison	differ = {.equal = false};
 
-		if (found && !m->backend->compare(m, expected + at, found, o, &tolerances[o], &differ))
+		if (found
+			&& !m->backend->arrays.compare(m, expected + at, found, o, &tolerances[o], &differ))
 			return false;
 		*right = differ.equal;
 		at += measure_gathered(&m->output[o]);
@@ -88,7 +89,8 @@ weak_note(Checks *c)
 	char	   *nothing = calloc(1, m->output_bytes + 1);
 	char	   *zeros = measure_alloc(m, m->output_bytes);
 	bool		right = false;
-	bool		good = (nothing && zeros && m->backend->take(m, zeros, nothing, m->output_bytes))
+	bool		good = (nothing && zeros
+						&& m->backend->arrays.take(m, zeros, nothing, m->output_bytes))
 		|| conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 
 	for (int answer = 0; answer < ANSWERS && good && !right; answer++)

@@ -260,7 +260,7 @@ device_versions(Measure *m)
 				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
 				 m->options->python);
 	else
-		m->backend->compiler_version(m, command, sizeof(command));
+		m->backend->builds.version(m, command, sizeof(command));
 	if (text_first_line(command, version, sizeof(version)))
 		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
 }

@@ -53,6 +53,15 @@ typedef struct GpuLate
 	size_t		stretch;		/* bytes of a run */
 } GpuLate;
 
+/* what was seen in the course of a measurement */
+typedef struct GpuSeen
+{
+	int			sm_mhz[2];		/* the least and the most */
+	int			temperature[2];
+	unsigned long long throttle;
+	int			foreign;		/* processes of others, at most */
+} GpuSeen;
+
 typedef struct Gpu
 {
 	CuDriver	driver;
@@ -86,11 +95,7 @@ typedef struct Gpu
 	char		node[32];
 	char		nvcc[PATH_MAX];
 	char		toolkit[PATH_MAX];	/* the folder above nvcc's */
-	/* seen in the course of a measurement */
-	int			sm_mhz[2];
-	int			temperature[2];
-	unsigned long long throttle;
-	int			foreign;
+	GpuSeen		seen;
 } Gpu;
 
 /* whether a device's key names a GPU: "GPU-<uuid>", "cuda", "cuda:0" */

@@ -94,7 +94,7 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	if (gpu->nvml.mig)
 		return conclude(m, OUTCOME_LOST, "device %s: " MIG_ON, key);
 	snprintf(m->device.key, sizeof(m->device.key), "%s", gpu->nvml.uuid);
-	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
+	gpu->seen.sm_mhz[0] = gpu->seen.temperature[0] = INT_MAX;
 	CPU_ZERO(&m->device.cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->device.cores);
 	m->spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
@@ -198,30 +198,30 @@ note_range(int *range, int value)
 void
 gpu_note_state(Measure *m)
 {
-	Gpu		   *gpu = m->gpu;
+	GpuSeen    *seen = &m->gpu->seen;
 	const Executor *ours[] = {&m->live.generator};
 	NvmlState	state;
 	char		text[200];
 	int			foreign;
 
 	measure_reap(m);
-	if (!nvml_state(gpu->nvml.index, &state))
+	if (!nvml_state(m->gpu->nvml.index, &state))
 		return;
 	foreign = foreign_processes(&state, ours, m->live.generating);
-	note_range(gpu->sm_mhz, state.sm_mhz);
-	note_range(gpu->temperature, state.temperature);
-	gpu->throttle |= state.throttle;
-	gpu->foreign = foreign > gpu->foreign ? foreign : gpu->foreign;
-	if (gpu->sm_mhz[1] > 0)
+	note_range(seen->sm_mhz, state.sm_mhz);
+	note_range(seen->temperature, state.temperature);
+	seen->throttle |= state.throttle;
+	seen->foreign = foreign > seen->foreign ? foreign : seen->foreign;
+	if (seen->sm_mhz[1] > 0)
 		json_object_set_new(m->environment, "sm_mhz",
-							json_pack("[i, i]", gpu->sm_mhz[0], gpu->sm_mhz[1]));
-	if (gpu->temperature[1] > 0)
+							json_pack("[i, i]", seen->sm_mhz[0], seen->sm_mhz[1]));
+	if (seen->temperature[1] > 0)
 		json_object_set_new(m->environment, "temperature",
-							json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
-	nvml_throttle_text(gpu->throttle, text, sizeof(text));
+							json_pack("[i, i]", seen->temperature[0], seen->temperature[1]));
+	nvml_throttle_text(seen->throttle, text, sizeof(text));
 	json_object_set_new(m->environment, "throttle", json_string(text));
-	if (gpu->foreign > 0)
-		json_object_set_new(m->environment, "foreign_processes", json_integer(gpu->foreign));
+	if (seen->foreign > 0)
+		json_object_set_new(m->environment, "foreign_processes", json_integer(seen->foreign));
 }
 
 void

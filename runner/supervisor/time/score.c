@@ -41,7 +41,7 @@ make_plan(Measure *m)
 	double		runs = p->window_seconds / run;
 	/* inputs are kept twice */
 	double		bytes = (double) (2 * m->inputs.slot_bytes + m->output_slot_bytes + 1);
-	double		most = fmin(WIRE_MAX_RUNS, (double) m->backend->arena_bytes(m) / bytes);
+	double		most = fmin(WIRE_MAX_RUNS, (double) m->backend->memory.arena_bytes(m) / bytes);
 	double		least = run * RUNS_LEAST > LONG_RUNS ? fmax(RUNS_LONG, LONG_RUNS / run)
 		: RUNS_LEAST;
 	double		share = fmin(COMPARE_SHARE, p->check_seconds
