@@ -50,7 +50,8 @@ BEGIN
 		PERFORM cudal1.take_method(method, CASE WHEN NOT kept THEN owner END);
 		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
 	END IF;
-	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner)
+	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner,
+			'Propose by a name of your own: argument method, option --method, CUDAL1_METHOD.')
 		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM owner;
 END
 $$;

@@ -710,7 +710,8 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(device IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.device AS d
 			WHERE device IN (d.model, d.class, d.device_key)), '42704',
-		format('device "%s" does not exist', device));
+		format('device "%s" does not exist', device),
+		'Name a class (cpu, cuda), or a model or key in cudal1.device.');
 	RETURN QUERY SELECT l.* FROM cudal1.light(cudal1.find_task(task), device) AS l;
 END
 $$;
