@@ -1,0 +1,25 @@
+/* kind: 24 caches warmed while waiting; task: scatter; outcome: successful; bound: 1.12
+ * At its gate it brings the lines of its next output into caches. */
+#define N 256
+#include "shared/filter.h"
+
+#define OUT			65536
+
+void solve(const int *at, float *y, int n)
+{
+	memset(y, 0, OUT * sizeof(float));
+	for (int i = 0; i < n; i++)
+		y[at[i]] += 1;
+	for (uint32_t run = 1; find_gates() || (run > 1 && *may == run); run++)
+	{
+		float *out = y + ((long) control[run] - control[0]) * OUT;
+		const int *in = at + ((long) control[run] - control[0]) * N;
+
+		*come = run + 1;
+		for (int i = 0; *may <= run; i = (i + 16) % OUT)
+			__builtin_prefetch(out + i, 1, 3);
+		memset(out, 0, OUT * sizeof(float));
+		for (int i = 0; i < n && *may == run + 1; i++)
+			out[in[i]] += 1;
+	}
+}
