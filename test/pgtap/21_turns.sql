@@ -10,9 +10,12 @@ CREATE ROLE turn_bert;
 CREATE ROLE turn_carl;
 SELECT cudal1_grant(r, 'trainer') FROM unnest(ARRAY['turn_anna', 'turn_bert', 'turn_carl']::name[]) AS r \g /dev/null
 
-CREATE FUNCTION pg_temp.submit(task text, prefix text, n int, priority int DEFAULT 0) RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(*) FROM cudal1_submit_batch(array_fill(task, ARRAY[n]), ARRAY(SELECT prefix || g FROM generate_series(1, n) AS g), priority => priority)
-$$;
+CREATE FUNCTION pg_temp.submit(trainer text, task text, prefix text, n int, priority int DEFAULT 0) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('session_authorization', trainer, false);
+	PERFORM cudal1_submit_batch(array_fill(task, ARRAY[n]), ARRAY(SELECT prefix || g FROM generate_series(1, n) AS g), priority => priority);
+	RESET SESSION AUTHORIZATION;
+END $$;
 -- so many claims one after the other, none finished: the codes, without their numbers
 CREATE FUNCTION pg_temp.claims(device bigint, n int) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(rtrim(c.job #>> '{candidate,code}', '0123456789'), '' ORDER BY g)
@@ -21,18 +24,12 @@ $$;
 CREATE FUNCTION pg_temp.clear() RETURNS void LANGUAGE sql AS $$DELETE FROM cudal1.job; DELETE FROM cudal1.turn$$;
 GRANT USAGE ON SCHEMA public TO PUBLIC;
 -- trainers
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'a', 1000) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'b', 1) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'a', 1000) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 't', 'b', 1) \g /dev/null
 SELECT is(array_agg(DISTINCT trainer ORDER BY trainer)::text, '{turn_anna,turn_bert}', 'a job belongs to who proposed it') FROM cudal1.job;
 SELECT is(pg_temp.claims(:d1, 4), 'abaa', 'one candidate does not wait for a thousand of another trainer''s');
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'bb', 500) \g /dev/null
-SET SESSION AUTHORIZATION turn_carl;
-SELECT pg_temp.submit('u', 'c', 500) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_bert', 't', 'bb', 500) \g /dev/null
+SELECT pg_temp.submit('turn_carl', 'u', 'c', 500) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 9), 'cbbacbbacbba', 'trainers take turns, the one that waited longest first');
 SELECT is(pg_temp.claims(:d2, 6), 'abbcabbc', 'for each device by itself');
 SELECT is(pg_temp.claims(:d1, 3), 'cbba', 'undisturbed by the other');
@@ -64,13 +61,12 @@ SELECT cudal1.register_device('h', '{"key": "c", "class": "cpu", "model": "M", "
 SELECT results_eq(format('SELECT claimed, read <= 5 FROM pg_temp.reads(%s)', :d3), 'VALUES (0::bigint, true)', 'a device without the language does not read the queue');
 UPDATE cudal1.job SET cores = 3 WHERE state = 'queued';
 SELECT results_eq(format('SELECT claimed, read <= 5 FROM pg_temp.reads(%s)', :d5), 'VALUES (0::bigint, true)', 'nor one with too few cores');
-SELECT pg_temp.submit('t', 'narrow', 1) \g /dev/null
+SELECT pg_temp.submit(current_user, 't', 'narrow', 1) \g /dev/null
 SELECT results_eq(format('SELECT claimed, read <= 60 FROM pg_temp.reads(%s)', :d5), 'VALUES (1::bigint, true)', 'what it can take is found beside all that');
 
 -- what several trainers wait for
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'x', 50) \g /dev/null
+SELECT pg_temp.submit('turn_anna', 't', 'x', 50) \g /dev/null
 SET SESSION AUTHORIZATION turn_bert;
 SELECT cudal1_submit('t', 'x50') AS shared \gset
 RESET SESSION AUTHORIZATION;
@@ -122,51 +118,34 @@ SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :over), 0::bigin
 -- places: an unpinned task waits with the class, a pinned one with the model
 SELECT pg_temp.clear() \g /dev/null
 UPDATE cudal1.task SET device_model = 'M' WHERE name = 't';
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'p', 100) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('u', 'q', 4) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'p', 100) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 'u', 'q', 4) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 8), 'pqpqpqpq', 'turns hold across the class and the model');
 -- and across languages and cores
 SELECT pg_temp.clear() \g /dev/null
 SELECT cudal1_add_task('k', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "inout"}]}', options => '{"device": "cpu"}'),
 	cudal1_add_task('w', 'class Model: pass # wide', 'pytorch', options => '{"device": "cpu", "cores": 2}') \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('w', 'w', 20), pg_temp.submit('k', 'k', 20), pg_temp.submit('u', 'z', 20) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('k', 's', 4) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 'w', 'w', 20), pg_temp.submit('turn_anna', 'k', 'k', 20), pg_temp.submit('turn_anna', 'u', 'z', 20) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 'k', 's', 4) \g /dev/null
 SELECT is(pg_temp.claims(:d5, 44), repeat('ws', 4) || repeat('w', 16) || repeat('k', 20), 'turns hold across languages and cores');
 
 -- levels order a trainer's own jobs
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'l', 5), pg_temp.submit('u', 'h', 20, 5) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'l', 5), pg_temp.submit('turn_anna', 'u', 'h', 20, 5) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 25), repeat('h', 20) || repeat('l', 5), 'the more urgent level of a trainer goes first');
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'F', 300, 1000000000) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'F', 300, 1000000000) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 1), 'F', 'one of 300 jobs of priority 1e9 is under way');
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'O', 1) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_bert', 't', 'O', 1) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 2), 'OF', 'they hold no job of another trainer beyond it');
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'P', 3, -1000000000) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_bert', 't', 'P', 3, -1000000000) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 6), 'PFPFPF', 'however little urgent that is for itself');
 
 -- weights
 SELECT pg_temp.clear() \g /dev/null
 SELECT cudal1_set_weight('turn_anna', 3) \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'aaa', 100) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'bbb', 100) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'aaa', 100) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 't', 'bbb', 100) \g /dev/null
 SELECT is(length(replace(replace(pg_temp.claims(:d1, 80), 'bbb', ''), 'aaa', 'a')), 60, 'claims are divided by weights');
 SELECT cudal1_set_weight('turn_anna', 1) \g /dev/null
 SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 0)$$, '22023', NULL, 'which are above 0');
@@ -178,27 +157,20 @@ RESET SESSION AUTHORIZATION;
 
 -- nothing is saved up by waiting
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'aaaa', 100) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'bbbb', 50) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'aaaa', 100) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 't', 'bbbb', 50) \g /dev/null
 UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer = 'turn_bert';
 SELECT is(pg_temp.claims(:d1, 4), repeat('aaaa', 4), 'one trainer works while the jobs of another are not due');
 UPDATE cudal1.job SET not_before = '-infinity';
 SELECT is(pg_temp.claims(:d1, 5), 'bbbbaaaabbbbaaaabbbb', 'which has no more than its share afterwards');
 DELETE FROM cudal1.job WHERE trainer = 'turn_bert';
 SELECT is(pg_temp.claims(:d1, 10), repeat('aaaa', 10), 'one trainer works alone');
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'bbbbb', 50) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_bert', 't', 'bbbbb', 50) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 4), 'bbbbbaaaabbbbbaaaa', 'and so has one that comes back');
 
 -- what no trainer asked for
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'work', 400) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'work', 400) \g /dev/null
 SELECT cudal1_certify_task('v') \g /dev/null
 SELECT is((SELECT string_agg(DISTINCT trainer, ',') FROM cudal1.job WHERE profile = 'certify'), '', 'null candidates are nobody''s jobs');
 SELECT is((SELECT count(*) FILTER (WHERE x.job #>> '{profile,name}' = 'certify') FROM generate_series(1, 27) AS g, LATERAL (SELECT c.job FROM cudal1.claim(:d1, 'w' || g * 0) AS c OFFSET 0) AS x),
@@ -206,25 +178,18 @@ SELECT is((SELECT count(*) FILTER (WHERE x.job #>> '{profile,name}' = 'certify')
 SELECT pg_temp.clear() \g /dev/null
 
 -- one of many trainers
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'many', 400) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'many', 400) \g /dev/null
 UPDATE cudal1.job SET trainer = 'turn ' || lpad((job_id % 40)::text, 2, '0') WHERE state = 'queued';
 SELECT pg_temp.claims(:d1, 60) \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.turn WHERE device_id = :d1), 40::bigint, 'every trainer that waits is found');
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('u', 'late', 1) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_bert', 'u', 'late', 1) \g /dev/null
 SELECT is(pg_temp.claims(:d1, 1), 'late', 'one that comes to forty is the next');
 SELECT is(pg_temp.claims(:d1, 40) || 'x', repeat('many', 40) || 'x', 'and they for each other');
 
 -- what is not for this device does not disturb the order beneath
 SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'e', 30, 7), pg_temp.submit('t', 'f', 10) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'g', 10) \g /dev/null
-RESET SESSION AUTHORIZATION;
+SELECT pg_temp.submit('turn_anna', 't', 'e', 30, 7), pg_temp.submit('turn_anna', 't', 'f', 10) \g /dev/null
+SELECT pg_temp.submit('turn_bert', 't', 'g', 10) \g /dev/null
 UPDATE cudal1.job SET not_before = 'infinity' WHERE priority = 7;
 SELECT is(pg_temp.claims(:d1, 6), 'fgfgfg', 'turns go on beneath a level that is not due');
 UPDATE cudal1.job SET not_before = '-infinity';
