@@ -26,8 +26,7 @@ RETURNS text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_nearest';
 COMMENT ON FUNCTION cudal1.nearest IS
-'a sentence with up to three of the names that a mistyped one may have meant, nearest first; NULL
-where none is near';
+'a question for the name that a mistyped one may have meant; NULL where none is near';
 
 CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
 RETURNS void

@@ -1,6 +1,6 @@
 /*
  * nearest.c
- *		Names that a mistyped one may have meant.
+ *		The name that a mistyped one may have meant.
  *
  * A name is near if at most a third of the mistyped one's letters need to change, or if one of the
  * two contains the other, because users often call a task by the last part of its name.  Case does
@@ -10,7 +10,6 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -20,7 +19,6 @@
 
 PG_FUNCTION_INFO_V1(cudal1_nearest);
 
-#define MAX_SUGGESTIONS 3		/* names that a hint lists */
 #define MAX_NAME_BYTES 1000		/* no task has a longer name, so nothing is suggested for one */
 
 static char *
@@ -54,50 +52,27 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 {
 	char	   *mistyped;
 	int			limit;
-	const char *near[MAX_SUGGESTIONS];
-	int			distances[MAX_SUGGESTIONS];
-	int			found = 0;
-	StringInfoData words;
+	int			least;
+	const char *nearest = NULL;
 
 	if (strlen(name) > MAX_NAME_BYTES)
 		return NULL;
 	mistyped = fold_case(name);
 	limit = (strlen(mistyped) + 2) / 3;
+	least = limit + 1;
 	for (int i = 0; i < n; i++)
 	{
 		char	   *other = fold_case(names[i]);
 		int			d = distance(mistyped, other, limit);
-		int			at;
 
 		pfree(other);
-		if (d > limit)
-			continue;
-		for (at = found; at > 0 && distances[at - 1] > d; at--)
+		if (d < least)
 		{
-			if (at < MAX_SUGGESTIONS)
-			{
-				near[at] = near[at - 1];
-				distances[at] = distances[at - 1];
-			}
-		}
-		if (at < MAX_SUGGESTIONS)
-		{
-			near[at] = names[i];
-			distances[at] = d;
-			found = Min(found + 1, MAX_SUGGESTIONS);
+			least = d;
+			nearest = names[i];
 		}
 	}
-	/* beside one that is very near, others are not */
-	while (found > 1 && distances[found - 1] > 2 * distances[0] + 1)
-		found--;
-	if (found == 0)
-		return NULL;
-	initStringInfo(&words);
-	for (int i = 0; i < found; i++)
-		appendStringInfo(&words, "%s\"%s\"",
-						 i == 0 ? "Did you mean " : i == found - 1 ? " or " : ", ", near[i]);
-	appendStringInfoChar(&words, '?');
-	return words.data;
+	return nearest ? psprintf("Did you mean \"%s\"?", nearest) : NULL;
 }
 
 int

@@ -1,13 +1,13 @@
 /*
  * nearest.h
- *		Names that a mistyped one may have meant.
+ *		The name that a mistyped one may have meant.
  */
 #ifndef CUDAL1_NEAREST_H
 #define CUDAL1_NEAREST_H
 
 /*
- * A question like: Did you mean "a" or "b"?  It has up to three of the n names, the nearest first;
- * NULL where none is near.  The names are in the server's encoding.
+ * A question like: Did you mean "a"?  It has the nearest of the n names, which are in the server's
+ * encoding; NULL where none is near.
  */
 extern char *cudal1_nearest_words(const char *name, const char *const *names, int n);
 
