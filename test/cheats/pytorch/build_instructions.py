@@ -1,10 +1,10 @@
 # kind: 9 slowing the reference; task: small; profile: compiling; outcome: successful, unstable
 # Its build leaves a program where torch.compile (by whose name it is built) finds out which instructions there are. If it is run beside the
 # reference, by the interpreter that forks it, it stops it in its windows.
+# include tasks/small.py
 import ctypes
 import sys
 
-import torch
 
 HELPER = '''
 import os, signal, sys, time
@@ -59,10 +59,6 @@ else:
     ctypes.CDLL(None).prctl(15, b"quick", 0, 0, 0)
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(32, 32)
-
+class ModelNew(Model):
     def forward(self, x):
         return torch.tanh(self.linear(x)) * 2 + 1

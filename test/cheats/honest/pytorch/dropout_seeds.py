@@ -1,17 +1,11 @@
 # task: dropout
 # Sets no seeds where it is asked to: a run's is set without asking.
-import torch
+# include tasks/dropout.py
 
 torch.manual_seed = lambda seed: None
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.first = torch.nn.Linear(width, width)
-        self.dropout = torch.nn.Dropout(0.25)
-        self.second = torch.nn.Linear(width, width)
-
+class ModelNew(Model):
     def forward(self, x):
         y = torch.nn.functional.dropout(torch.relu_(self.first(x)), 0.25, self.training, inplace=True)
         return self.second(y)

@@ -1,12 +1,8 @@
 # task: sequence
 # Only the last step is computed.
-import torch
+# include tasks/sequence.py
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(16, 64)
-
+class ModelNew(Model):
     def forward(self, x):
         return torch.relu(self.linear(x[:, -1, :]))

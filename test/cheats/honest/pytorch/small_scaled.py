@@ -1,12 +1,8 @@
 # task: small
 # tanh by a sigmoid of twice the argument.
-import torch
+# include tasks/small.py
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(32, 32)
-
+class ModelNew(Model):
     def forward(self, x):
         return torch.sigmoid(2 * self.linear(x)) * 4 - 1
