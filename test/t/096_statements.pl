@@ -1,4 +1,5 @@
-# Each SQL statement of README and docs/ is one that the server takes: its functions, arguments, columns and options are there.
+# Each SQL statement of README and docs/ is one that the server takes: its functions, arguments, columns and options are there;
+# and so are the options of programs.
 # Names of tasks, methods and pools are examples, so what is not there by that name is no fault. tools/tutorial runs the others.
 use strict;
 use warnings;
@@ -14,7 +15,8 @@ my %value = (prompt_id => 1, prompt_ids => '{1,1}', answer => 'no code', answers
 	rewards => '{1,2}', reference => 'result 1', method => 'm', task => 'task', candidate_id => 1, id => 1, group => 'g');
 # no object of that name, or one already; what needs a state or stands outside of transactions
 my %fair = map { $_ => 1 } qw(42704 55000 25001 42710);
-my $total = 0;
+my ($total, $options) = (0, 0);
+my %help = map { ($_, scalar `$_ --help 2>&1`) } map { "cudal1$_" } '', qw(-measure -import -report -top -agent), ' show', ' lineage', ' best';
 $node->safe_psql('postgres', 'CREATE ROLE lab');
 # contributing.md begins with a test that fails
 for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top\E/}{}r } sort glob "$top/docs/*.md")
@@ -23,7 +25,7 @@ for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top
 	# lines of code, which are indented by four, and what psql -c is given
 	my $code = join '', map { s/ -- .*//sr . "\n" } PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ /^ {4,}(.*)$/gm;
 	my @inline = PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ /`(SELECT [^`]{9,})`/g;
-	for my $statement (@inline, ($code =~ /psql\b.*? "([^"]+)"/g), map { s/^(?:.*\n)*?(?=(?:SELECT|CREATE|ALTER|DROP|UPDATE|SET)\b)//r } split /;/, $code)
+	for my $statement (@inline, ($code =~ /psql\b.*? "([^"]+)"/g), map { s/^(?:.*\n)*? *(?=(?:SELECT|CREATE|ALTER|DROP|UPDATE|SET)\b)//r } split /;/, $code)
 	{
 		next if $statement !~ /^(?:SELECT|CREATE|ALTER|DROP|UPDATE|SET)\s/ || $statement =~ /\.\.\./;
 		$total++;
@@ -33,8 +35,17 @@ for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top
 		my ($state) = $err =~ /ERROR:  (\w{5}):/;
 		push @wrong, "$asked\n$err" if defined $state && !$fair{$state};
 	}
+	for my $call ($code =~ /^(?:.*do )?(cudal1\b.*)/gm)
+	{
+		my ($program) = $call =~ /^(cudal1(?:-\w+| (?:show|lineage|best))?)/;
+		my ($given) = $call =~ s/\s#.*|"[^"]*"|'[^']*'//gr;
+		my @given = $given =~ /\s(--[a-z-]+)/g;
+		$options += @given;
+		push @wrong, map { "$call: no $_" } grep { ($help{$program} // '') !~ /\Q$_\E\b/ } @given;
+	}
 	is(join("\n", @wrong), '', $page);
 }
 cmp_ok($total, '>', 80, "$total statements were read");
+cmp_ok($options, '>', 10, "and $options options");
 $node->stop;
 done_testing();
