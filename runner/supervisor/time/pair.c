@@ -247,13 +247,23 @@ make_rounds(Pair *pair, const Plan *plan)
  * A reference that is slower than alone counts for a tenth more at most.
  */
 static double
-ratio_of(const Pair *pair, const Process *process)
+ratio_of(const Pair *pair, const Process *process, json_t *evidence)
 {
+	double		ratio = values_median(&process->ratio);
 	double		longer = values_median(&process->longer);
 	double		slowed = values_median(&pair->reference) / (SLOWED_MOST * pair->alone);
 
-	return values_median(&process->ratio) / (longer > LONGER_SHARE ? 1 + longer : 1)
-		/ fmax(slowed, 1);
+	if (longer > LONGER_SHARE)
+	{
+		json_object_set_new(evidence, "longer", json_real(longer));
+		ratio /= 1 + longer;
+	}
+	if (slowed > 1)
+	{
+		json_object_set_new(evidence, "slowed", json_real(slowed));
+		ratio /= slowed;
+	}
+	return ratio;
 }
 
 static bool
@@ -326,7 +336,7 @@ pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, doub
 
 		if (process->gone || process->ratio.n == 0)
 			continue;
-		ratio[i] = ratio_of(&pair, process);
+		ratio[i] = ratio_of(&pair, process, members[i]->result.evidence);
 		values_append(&reference[i], values_median(&pair.reference));
 		values_append(&candidate[i], values_median(&pair.reference) / ratio[i]);
 		members[i]->result.rounds += pair.rounds;
