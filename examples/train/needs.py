@@ -14,6 +14,7 @@ def need(*names):
     if missing:
         print(
             f"{os.path.basename(sys.argv[0])}: {sys.executable} lacks {', '.join(missing)}:"
-            " python3 -m venv env && env/bin/pip install -r examples/train/requirements.txt",
+            " python3 -m venv build/env && build/env/bin/pip install -r"
+            " examples/train/requirements.txt",
             file=sys.stderr)
         sys.exit(3)

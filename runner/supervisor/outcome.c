@@ -307,7 +307,7 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		if (m->device.held_by[0])
 			fprintf(to, " held by %s", m->device.held_by);
 		if (rounds > 0)
-			fprintf(to, " %d pairs, %d rounds", pairs, rounds);
+			fprintf(to, " %d pair%s, %d rounds", pairs, pairs == 1 ? "" : "s", rounds);
 		if (isfinite(estimate))
 			fprintf(to, ", %.3fx", estimate);
 		if (isfinite(lower))
