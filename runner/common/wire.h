@@ -169,7 +169,6 @@ typedef struct WireControl
 	/* memory of the process that it reads while it waits at a gate */
 	WireStretch walk[WIRE_MAX_WALKS];
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
-	uint64_t	pool_refused;	/* times that less was left than was asked for */
 } WireControl;
 
 #define WIRE_TRAIT_GRADIENT		1	/* requires_grad */

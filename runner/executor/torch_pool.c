@@ -43,7 +43,7 @@ static CuAddress mapped;	/* memory that the supervisor handed over */
 static uint64_t mapped_bytes;
 static Span *spans;
 static uint64_t used;			/* bytes given out */
-/* the most so far, and how often too little was left; NULL: the supervisor does not ask */
+/* takes the most so far; NULL: the supervisor does not ask */
 static uint64_t *told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -64,8 +64,7 @@ random_start(uint64_t bytes)
 
 /*
  * opens the device and maps what was handed over; either descriptor may be -1; 0 or the driver's
- * error. `tell`: takes the most bytes of the pool that are given out at once, and how many requests
- * it refuses
+ * error. `tell`: takes the most bytes of the pool that are given out at once
  */
 int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
@@ -170,12 +169,10 @@ cudaMalloc(void **address, size_t bytes)
 	{
 		s->used = true;
 		used += s->bytes;
-		if (told && used > told[0])
-			told[0] = used;
+		if (told && used > *told)
+			*told = used;
 		*address = (void *) (uintptr_t) (base + s->at);
 	}
-	else if (told)
-		told[1]++;
 	pthread_mutex_unlock(&lock);
 	return s ? SUCCESS : OUT_OF_MEMORY;
 }

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
 #include "process/stopped.h"
@@ -180,18 +179,6 @@ executor_thaw(Executor *executor)
 	stopped_released(executor->pidfd);
 	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK
 		: EXECUTOR_ENDED;
-}
-
-size_t
-executor_added(const Executor *executor, size_t limit)
-{
-	struct rlimit data;
-	uint64_t	bytes = proc_data_bytes(executor->pid);
-
-	if (prlimit(executor->pid, RLIMIT_DATA, NULL, &data) != 0 || data.rlim_cur == RLIM_INFINITY
-		|| data.rlim_cur < limit || bytes < data.rlim_cur - limit)
-		return 0;
-	return bytes - (data.rlim_cur - limit);
 }
 
 bool

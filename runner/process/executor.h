@@ -77,13 +77,6 @@ typedef struct Executor
 	void		(*release) (struct GpuMemory *pool);	/* gives that back */
 } Executor;
 
-/* PyTorch on a GPU: how often its pool had less left than it asked for */
-static inline uint64_t
-executor_pool_refused(const Executor *executor)
-{
-	return executor->control ? executor->control->pool_refused : 0;
-}
-
 /* Sets a handle without a process; executor_end() does nothing then. */
 extern void executor_init(Executor *executor);
 
@@ -108,10 +101,9 @@ extern ExecutorResult executor_thaw(Executor *executor);
 extern void executor_pin(const Executor *executor, const cpu_set_t *cores);
 
 /*
- * Bytes that code has added to its process, as RLIMIT_DATA counts them, of the `limit` that it may
- * add. The other one lowers that to `bytes`; false: errno says why.
+ * Lowers the bytes that code may add to its process, as RLIMIT_DATA counts them, from `limit` to
+ * `bytes`; false: errno says why
  */
-extern size_t executor_added(const Executor *executor, size_t limit);
 extern bool executor_lower_limit(const Executor *executor, size_t limit, size_t bytes);
 
 /*

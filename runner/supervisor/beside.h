@@ -26,10 +26,8 @@ typedef struct Beside
 	int			n;
 	/* makes the i-th current, and says how it begins; false: it is not, or no longer, one */
 	bool		(*enter) (void *context, int i, Start *start);
-	/* the i-th has failed: whether the others go on; NULL: they don't */
+	/* the i-th has failed: whether the others go on */
 	bool		(*goes_on) (void *context, int i);
-	/* makes all of them current; NULL: all candidates of the job */
-	void		(*enter_all) (void *context);
 	void	   *context;
 } Beside;
 

@@ -171,14 +171,10 @@ charge_beside(Measure *m, const Executor *executor, bool loading)
 {
 	Code	   *code = m->code[code_of(executor)];
 	int			members = m->shares ? m->shares : 1;
-	double	   *alone = loading ? &code->load_alone : &code->first_alone;
 	double		seconds = executor->last.took;
 
-	/* beside none but another reference */
-	if (m->live.candidates == 0)
-		*alone = fmax(*alone, seconds);
 	if (!executor->hostile)
-		seconds = fmin(seconds, (1 + members) * *alone);
+		seconds = fmin(seconds, (1 + members) * (loading ? code->load_alone : code->first_alone));
 	*(loading ? &code->load_seconds : &code->first_seconds) += seconds / members;
 }
 
@@ -306,13 +302,10 @@ each(Measure *m, const Beside *beside, bool (*act) (Measure *, const Start *), S
 			continue;
 		if (act(m, &start))
 			begun[n++] = start.executor;
-		else if (!beside->goes_on || !beside->goes_on(beside->context, i))
+		else if (!beside->goes_on(beside->context, i))
 			return false;
 	}
-	if (beside->enter_all)
-		beside->enter_all(beside->context);
-	else
-		heat_enter_all(m);
+	heat_enter_all(m);
 	if (spending != SPENDINGS)
 	{
 		started = clock_now();

@@ -74,11 +74,9 @@ typedef struct Code
 	/* the most of each for a process beside which no other was at work */
 	double		load_alone;
 	double		first_alone;
-	size_t		added;			/* bytes of memory that it had in its checks */
 	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
 	size_t		gpu_bytes;
 	size_t		pool_used;		/* bytes of the pool, in its checks */
-	uint64_t	pool_refused;	/* times that even the pools of checks were too small */
 } Code;
 
 typedef struct Options

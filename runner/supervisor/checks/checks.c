@@ -17,11 +17,9 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
-#include "supervisor/beside.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/checks/candidates.h"
 #include "supervisor/checks/first.h"
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
@@ -206,45 +204,20 @@ launch_reference(Checks *c, Executor *executor, int seat)
 	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena, c->weights);
 }
 
-static bool
-enter_reference(void *context, int i, Start *start)
-{
-	Checks	   *c = context;
-	uint32_t	slot = i == 0 ? 0 : c->slot;
-
-	*start = (Start) {.executor = i == 0 ? &c->reference : &c->other, .side = SIDE_REFERENCE,
-		.seat = i, .arena = &c->arena, .weights = c->weights, .slot = slot,
-		.seed = c->seeds[c->m->backend->first_input ? slot : 0],
-		.timeout = c->m->job->profile.build_seconds};
-	return true;
-}
-
 /*
- * The reference's two processes, side by side, and of PyTorch's the first run of each; that of the
- * second is compared later, as its others are.
+ * Notes how much of a GPU's memory a group's pair must have for each process: of the pool, and
+ * outside of it, since `left` was left
  */
-static bool
-launch_both(Checks *c)
+static void
+note_memory(Measure *m, const Executor *executor, size_t left)
 {
-	Measure    *m = c->m;
+	Code	   *code = &m->reference;
+	size_t		kept = executor->pool_bytes + m->backend->memory.left(m);
 
-	c->left = gpu_memory_left(m);
-	c->beside = true;
-	c->slot = m->backend->first_input ? 1 : UINT32_MAX;
-	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference, .context = c});
-}
-
-/* Makes the runs in the second process, in another order. */
-static bool
-run_other(Checks *c, uint32_t n, double limit)
-{
-	Measure    *m = c->m;
-
-	if (c->beside && c->slot == n - 1)
-		return checks_begun_run(c, &c->other, SIDE_REFERENCE, c->slot)
-			&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n - 1, true, c->seeds, c->found,
-						   limit);
-	return checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);
+	if (left > kept && left - kept > code->gpu_bytes)
+		code->gpu_bytes = left - kept;
+	if (executor->control->pool_used > code->pool_used)
+		code->pool_used = executor->control->pool_used;
 }
 
 /* Takes a fresh process's outputs as expected; `agree`: another gives the same in another order. */
@@ -256,6 +229,7 @@ run_reference(Checks *c, bool *agree)
 	/* State that a process writes to is brought back before its first two runs alone. */
 	uint32_t	twice = c->n < 2 || m->facts.restores ? c->n : 2;
 	uint32_t	alike = 0;
+	size_t		left;
 	bool		good;
 	bool		same;
 
@@ -265,13 +239,15 @@ run_reference(Checks *c, bool *agree)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
-	if (!c->beside)
-		c->left = m->backend->memory.left(m);
-	good = (c->beside || launch_reference(c, &c->other, 1)) && run_other(c, twice, limit)
-		&& checks_note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
-	good = good && checks_count_alike(c, c->expected, twice, &alike);
+	left = m->backend->memory.left(m);
+	good = launch_reference(c, &c->other, 1)
+		&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found,
+					   limit);
+	if (good)
+		note_memory(m, &c->other, left);
+	good = good && m->result->outcome == OUTCOME_NONE
+		&& checks_count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
-	c->beside = false;
 	return good && (!*agree || stands_rounding(c, &c->other, limit));
 }
 
@@ -310,21 +286,6 @@ follow_reference(Checks *c, double limit)
 	return true;
 }
 
-/* the first process of the reference, on a GPU the second beside it, and a first run of each */
-static bool
-start_reference(Checks *c)
-{
-	Measure    *m = c->m;
-
-	/* of a single input, one of them might overwrite it while the other reads it */
-	if (!(m->backend->apart && c->n > 1 ? launch_both(c) : launch_reference(c, &c->reference, 0)))
-		return false;
-	if (c->beside && m->backend->first_input)
-		return checks_learn_outputs(m, &c->reference);
-	return checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
-					   m->job->profile.build_seconds);
-}
-
 /*
  * Notes what cudal1_light() tells of the task: the bytes that a call reads and writes, and the
  * operations of PyTorch's. The process that counts them ends afterwards.
@@ -358,36 +319,26 @@ check_reference(Checks *c)
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
 	size_t		budget = m->backend->memory.arena_bytes(m);
-	size_t		left;
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!start_reference(c))
+	if (!launch_reference(c, &c->reference, 0)
+		|| !checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
+						limit))
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->memory.output_share * budget)
 		c->n--;
-	left = c->beside ? gpu_memory_left(m) : 0;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
-	/* Memory for outputs is no process's. */
-	if (c->beside)
-		c->left -= left - gpu_memory_left(m);
-	if (c->beside && c->n < 2)
-	{
-		/* The process's first run was on an input that has no output to compare. */
-		measure_end(m, &c->other);
-		c->beside = false;
-	}
 	if (m->seeds_runs)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */
 		measure_end(m, &c->reference);
-		measure_end(m, &c->other);
-		if (!(c->beside ? launch_both(c) : launch_reference(c, &c->reference, 0)))
+		if (!launch_reference(c, &c->reference, 0))
 			return false;
 	}
 	if (!run_reference(c, &agree))
@@ -414,10 +365,11 @@ check_reference(Checks *c)
 		return false;
 	if (m->job->counts_work)
 		note_work(c, limit);
+	note_memory(m, &c->reference, 0);
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
 	m->facts.sound = true;
-	return true;
+	return m->result->outcome == OUTCOME_NONE;
 }
 
 /* whether a reference with moved parameters gives finite numbers */
@@ -482,7 +434,7 @@ check_moved(Checks *c)
 	m->result->outcome = before.outcome;
 	memcpy(m->result->detail, before.detail, sizeof(before.detail));
 	m->facts = (ReferenceFacts) {.same_inputs = m->facts.same_inputs};
-	m->seeds_runs = c->beside = false;
+	m->seeds_runs = false;
 	m->outputs = 0;
 	m->time[SIDE_REFERENCE] = 0;
 	c->n = n;

@@ -18,8 +18,9 @@
 #define MAKINGS			5		/* of inputs, to see what one takes, at most */
 #define MAKING_SECONDS	0.02	/* after which there is no other */
 
-bool
-checks_learn_outputs(Measure *m, Executor *executor)
+/* Learns from a first run of the reference what holds for all others. */
+static bool
+learn_outputs(Measure *m, Executor *executor)
 {
 	if (m->outputs > 0)
 		return true;
@@ -42,7 +43,7 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 		return false;
 	if (elapsed)
 		*elapsed = seconds;
-	if (side == SIDE_REFERENCE && !checks_learn_outputs(m, executor))
+	if (side == SIDE_REFERENCE && !learn_outputs(m, executor))
 		return false;
 	if (out && !measure_read(m, executor, side, arena, 0, slot, out))
 		return false;
@@ -99,44 +100,6 @@ checks_compare(Checks *c, uint32_t n, Side side)
 							 side))
 			return false;
 	return true;
-}
-
-bool
-checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot)
-{
-	Measure    *m = c->m;
-
-	return measure_read(m, executor, side, &c->arena, 0, slot, c->found + slot * m->output_bytes);
-}
-
-size_t
-checks_gpu_bytes(Measure *m, const Executor *executor, size_t left, size_t processes)
-{
-	size_t		kept = processes * executor->pool_bytes + m->backend->memory.left(m);
-
-	return left > kept ? (left - kept) / processes : 0;
-}
-
-/*
- * Notes what a process takes before it ends, of the host's memory and of a GPU's; `left`: what of
- * the latter was left before `processes` began that are alike
- */
-bool
-checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left, size_t processes)
-{
-	Code	   *code = m->code[side];
-	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
-	size_t		taken = checks_gpu_bytes(m, executor, left, processes);
-
-	if (added > code->added)
-		code->added = added;
-	if (taken > code->gpu_bytes)
-		code->gpu_bytes = taken;
-	if (executor->control->pool_used > code->pool_used)
-		code->pool_used = executor->control->pool_used;
-	if (executor_pool_refused(executor) > code->pool_refused)
-		code->pool_refused = executor_pool_refused(executor);
-	return m->result->outcome == OUTCOME_NONE;
 }
 
 bool

@@ -37,18 +37,12 @@ typedef struct Checks
 	uint32_t	compared;		/* of the candidate's first runs */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	Executor	other;			/* the reference's second process */
-	bool		beside;			/* on a GPU: it was loaded beside the first */
-	uint32_t	slot;			/* slot of its first run */
-	size_t		left;			/* of the GPU's memory, before it began */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
 } Checks;
 
 /* each of these is false after conclude() */
-/* Learns from a first run of the reference what holds for all others. */
-extern bool checks_learn_outputs(Measure *m, Executor *executor);
-
 /* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
 extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 						bool backwards, const uint64_t *seeds, char *out, double timeout);
@@ -62,20 +56,6 @@ extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, 
 
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);
-
-/* to `found`: what the first run on this slot gave, made when the process was loaded */
-extern bool checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot);
-
-/*
- * Memory that each of `processes` that are alike takes of a GPU's memory, outside of their pools,
- * since `left` was left of it
- */
-extern size_t checks_gpu_bytes(Measure *m, const Executor *executor, size_t left,
-							   size_t processes);
-
-/* Notes memory that a process has taken of the host, and of the GPU since `left` was free. */
-extern bool checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
-							   size_t processes);
 
 /* Counts the outputs that agree with the expected ones, from the first on. */
 extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
