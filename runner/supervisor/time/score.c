@@ -22,6 +22,7 @@
 #define DROPPED			2
 #define MAKING_TIMES	4		/* a window's inputs take so many times as long to make, at most */
 #define COMPARE_SHARE	0.2		/* of a window's seconds, for comparing outputs, at most */
+#define SLOW_TIMES		4		/* times the reference's run, that is too long beside others */
 #define LEAST_SCORE		1e-9	/* what a column takes */
 
 typedef struct Timed
@@ -116,16 +117,27 @@ end_member(Timed *t, const Plan *plan)
 	free(t->candidate.v);
 }
 
-/* The members of the next pair: a group, or one that is to be by itself. */
+static bool
+is_slow(const Member *member)
+{
+	return member->time[SIDE_CANDIDATE] > SLOW_TIMES * member->time[SIDE_REFERENCE];
+}
+
+/*
+ * The members of the next pair: a group, or one that is to be by itself. Beside code with long
+ * windows a pair has few rounds, so slow code is measured after the others.
+ */
 static int
 choose(Measure *m, Timed *timed, int n, Timed **chosen)
 {
 	int			count = 0;
 	int			room;
 
-	for (int i = 0; i < n; i++)
-		if (timed[i].member->result.outcome == OUTCOME_NONE && !timed[i].member->by_itself)
-			chosen[count++] = &timed[i];
+	for (int slow = 0; slow <= 1 && count == 0; slow++)
+		for (int i = 0; i < n; i++)
+			if (timed[i].member->result.outcome == OUTCOME_NONE && !timed[i].member->by_itself
+				&& is_slow(timed[i].member) == slow)
+				chosen[count++] = &timed[i];
 	for (int i = 0; i < n && count == 0; i++)
 		if (timed[i].member->result.outcome == OUTCOME_NONE)
 			chosen[count++] = &timed[i];
