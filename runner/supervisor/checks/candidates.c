@@ -78,7 +78,6 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	{
 		/* Runs with weights in order are known to be wrong. */
 		m->member->by_name = false;
-		m->member->alike = true;
 		return true;
 	}
 	m->time[SIDE_CANDIDATE] = 0;
@@ -136,8 +135,7 @@ check_candidate(Checks *c)
 
 	if (!run_candidate(c, &weights, &right))
 		return false;
-	m->member->alike = weights && !right && !would_change(c);
-	if (weights && !right && !m->member->alike)
+	if (weights && !right && would_change(c))
 	{
 		m->member->by_name = true;
 		measure_end(m, c->candidate);
