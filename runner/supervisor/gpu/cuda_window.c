@@ -5,7 +5,8 @@
  * An input comes by a copy from page-locked memory, which an engine of its own makes in 10 us. A
  * kernel of the supervisor's would take the GPU from the executor's for 0.15 ms, and so would a
  * copy from device to device. The driver sends copies of less than 32 kB along with commands,
- * through the engine of kernels, unless they have rows. So all copies here have two rows.
+ * through the engine of kernels, unless they have rows. So copies here have two rows, but for
+ * those of single bytes.
  */
 #include <string.h>
 

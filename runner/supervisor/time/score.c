@@ -2,8 +2,9 @@
  * score.c
  *		Pairs of all candidates, and their scores.
  *
- * Candidates of a group share pairs: one reference and as many of them as memory holds. Whatever
- * goes wrong in a group's pair sends a candidate, or all of them, to pairs of its own.
+ * Candidates of a group share pairs: one reference and as many of them as memory holds. What goes
+ * wrong in a group's pair, but for wrong outputs and cheats, sends a candidate, or all of them, to
+ * pairs of its own.
  */
 #define _GNU_SOURCE
 #include <math.h>
