@@ -156,12 +156,7 @@ entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t f
 	{
 		void	   *pointers[WIRE_MAX_ARGUMENTS];
 		void	   *arguments[WIRE_MAX_ARGUMENTS];
-		const char *output = outputs + control->slots[r] * call->output_slot_bytes;
 
-		/* on a device, outputs lie elsewhere and nothing is walked */
-		if (gated)
-			cudal1_gate_outputs((uint64_t) (uintptr_t) output,
-								(uint64_t) (uintptr_t) output + call->output_slot_bytes);
 		if (gated && !cudal1_gate_wait(r))
 			return;
 		fill_arguments(call, control->slots[r], inputs, outputs, pointers, arguments);

@@ -3,10 +3,9 @@
  *		The gate of a window, on the executor's side.
  *
  * A process at its gate has nothing to do, so code in place of this loop could use the time to
- * bring its own memory into caches. Executors of both sides do that themselves: they read where
- * outputs of compiled code come, and the memory that the supervisor lists, a few lines a poll. The
- * list was made while the process was stopped, and code may have unmapped some of it since. A fault
- * while reading drops that entry.
+ * bring its own memory into caches. Executors of both sides do that themselves: they read the
+ * memory that the supervisor lists, a few lines a poll. The list was made while the process was
+ * stopped, and code may have unmapped some of it since. A fault while reading drops that entry.
  * Other faults go to what the code, or the system, does about them.
  */
 #define _GNU_SOURCE
@@ -33,8 +32,6 @@ static WireControl *control;
 static bool sleeps;
 static uint32_t walking;		/* the entry of control->walk that is read next */
 static uint64_t at;				/* address of the entry's next byte */
-static WireStretch outputs;		/* of the next run */
-static uint64_t outputs_at;
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS};
 static struct sigaction actions[2]; /* of the code, or the system's */
@@ -65,36 +62,21 @@ take_faults(void)
 	}
 }
 
-/* Reads a few lines of a stretch, from its beginning if `from` lies elsewhere; what comes next. */
-static uint64_t
-read_lines(const WireStretch *stretch, uint64_t from)
-{
-	if (from < stretch->from || from >= stretch->to)
-		from = stretch->from;
-	for (int i = 0; i < LINES_A_POLL && from < stretch->to; i++, from += LINE_BYTES)
-		(void) *(const volatile char *) (uintptr_t) from;
-	return from;
-}
-
-/* Goes on with the next entry where one ends. */
+/* Reads a few lines, and goes on with the next entry where one ends. */
 static void
-walk(void)
+walk(int lines)
 {
 	const WireStretch *stretch = &control->walk[walking];
 
-	outputs_at = read_lines(&outputs, outputs_at);
-	at = read_lines(stretch, at);
+	if (at < stretch->from || at >= stretch->to)
+		at = stretch->from;
+	for (int i = 0; i < lines && at < stretch->to; i++, at += LINE_BYTES)
+		(void) *(const volatile char *) (uintptr_t) at;
 	if (at >= stretch->to)
 	{
 		walking = walking + 1 < control->walks && walking + 1 < WIRE_MAX_WALKS ? walking + 1 : 0;
 		at = control->walk[walking].from;
 	}
-}
-
-void
-cudal1_gate_outputs(uint64_t from, uint64_t to)
-{
-	outputs = (WireStretch) {from, to};
 }
 
 void
@@ -122,7 +104,7 @@ wait_for(uint32_t run)
 	{
 		if (control->walks > 0 && left > 0)
 		{
-			walk();
+			walk(LINES_A_POLL);
 			left -= sleeps ? LINES_A_POLL * LINE_BYTES : 0;
 		}
 		else if (sleeps)

@@ -183,6 +183,9 @@ extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout
 extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 
+/* memory of a stopped process into the caches of the core that calls it, as far as it is there */
+extern void executor_fetch(const Executor *executor, const WireStretch *stretch);
+
 /*
  * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with gaps to 512
  * pieces, from number `first` on. stretch: from its first byte to its last. EXECUTOR_FORGED: it

@@ -9,6 +9,7 @@
 
 #include "process/executor.h"
 
+#define FETCHED	16384			/* bytes that are read at once into the caches */
 #define PIECES			512		/* of a view, read in one go */
 
 static bool
@@ -130,6 +131,22 @@ write_stretch(pid_t pid, uint64_t address, uint64_t length, void *noise, size_t 
 		length -= remote.iov_len;
 	}
 	return true;
+}
+
+void
+executor_fetch(const Executor *executor, const WireStretch *stretch)
+{
+	char		line[FETCHED];
+	struct iovec local = {line, sizeof(line)};
+
+	for (uint64_t at = stretch->from; at + FETCHED <= stretch->to; at += FETCHED)
+	{
+		struct iovec remote = {(void *) (uintptr_t) at, FETCHED};
+
+		/* what is no memory any more needs none */
+		if (process_vm_readv(executor->pid, &local, 1, &remote, 1, 0) <= 0)
+			return;
+	}
 }
 
 /* Of a view with gaps, PIECES of its pieces, evenly spread, from the one numbered `first` on. */

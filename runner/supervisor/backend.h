@@ -115,11 +115,13 @@ typedef struct Backend
 	 * For windows. load: the inputs of slots 0 .. n - 1 to where bring() takes them from, once a
 	 * round; NULL: they are there. prepare: noise to the outputs of these slots, and to their
 	 * inputs where both sides share them, before a window. bring: a run's input to where the
-	 * process finds it, while no clock runs. Run number k has slot number k.
+	 * process finds it; a clock may run. Run number k has slot number k.
 	 */
 	bool		(*load) (Measure *m, Arena *arena, uint32_t n);
 	bool		(*prepare) (Measure *m, const Arena *arena, Side side, uint32_t n);
 	bool		(*bring) (Measure *m, const Arena *arena, Side side, uint32_t slot);
+	/* brings a run's place for outputs into caches, on the process's core, or NULL */
+	void		(*warm) (const Arena *arena, uint32_t slot);
 	/*
 	 * An element of an output of a run of the window under way: where it lies, 0 if the process
 	 * says nonsense; up to LOOKS of them read. Where a module's results have been read, a caller

@@ -281,7 +281,6 @@ typedef struct Measure
 	/* estimates, in seconds a run */
 	double		generate_time;
 	double		check_time;		/* seconds that comparing the outputs of a run takes */
-	double		bring_seconds;	/* to bring an input */
 	int			compared_runs;	/* of a window */
 	double		last_progress;
 	TrialState	trial;

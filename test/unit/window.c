@@ -236,6 +236,15 @@ executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags, double 
 	return EXECUTOR_OK;
 }
 
+bool
+courier_deliver(Pair *of, Process *process, uint32_t run, double *opened)
+{
+	bring(of->m, &process->arena, process->side, run);
+	*opened = moment;
+	executor_open_gate(&process->executor, run + 1);
+	return executor_thaw(&process->executor) == EXECUTOR_OK;
+}
+
 void
 executor_open_gate(Executor *executor, uint32_t gate)
 {
@@ -415,7 +424,7 @@ check_counting(void)
 		  "what they take longer is known, shared among all runs");
 	/* of the mean that long runs have, the slowest are left out anyway */
 	slow_first = 0.01;
-	pair.sleeps = true;
+	pair.sleeps = pair.trims = true;
 	round_of(HONEST);
 	check(near(processes[1].seconds, TIMED, 1e-3), "nor where they are quick");
 	slow_first = 1;
@@ -431,7 +440,7 @@ check_counting(void)
 	check(processes[1].seconds > 2 * RUN,
 		  "of runs too short to read the kernel's accounts that is not known");
 	pair.reads = true;
-	pair.sleeps = false;
+	pair.sleeps = pair.trims = false;
 	for (uint32_t i = 0; i < 8; i++)
 		lost[i] = UINT32_MAX;
 	slow_first = 1;

@@ -18,9 +18,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
 
-#define PAST_CACHES		((size_t) 16 << 10)
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */
-#define BLOCK			((size_t) 1024)	/* of an input; a line of each comes last */
 #define ARENA_SHARE		8		/* of the memory that code may have */
 
 bool
@@ -91,78 +89,11 @@ host_forget(const char *memory, size_t bytes)
 #endif
 }
 
-/*
- * Stores that go past caches are several times as quick as stores to lines that another core has in
- * its own, and leave the input where a caller's would lie. Small inputs stay in caches.
- */
-static void
-copy_past_caches(char *to, const char *from, size_t bytes)
-{
-#if defined(__SSE2__)
-	size_t		head = (size_t) (-(uintptr_t) to & 15);
-	size_t		at = head < bytes ? head : bytes;
-
-	memcpy(to, from, at);
-	for (; at + 16 <= bytes; at += 16)
-		_mm_stream_si128((__m128i *) (void *) (to + at),
-						 _mm_loadu_si128((const __m128i *) (const void *) (from + at)));
-	memcpy(to + at, from + at, bytes - at);
-#else
-	memcpy(to, from, bytes);
-#endif
-}
-
-/* Where the line of a block lies that comes last, in bytes. */
-static size_t
-late_line(uint64_t drawn, size_t block)
-{
-	return ((drawn + block) * UINT64_C(0x9E3779B97F4A7C15) >> 60) * CACHE_LINE;
-}
-
-/*
- * Code at its gate could begin on what has come. So of each block a line comes last, and holds
- * until then what lies half a block further on, which looks like an input.
- */
 void
-host_bring(Measure *m, char *to, const char *from, size_t bytes)
+host_fetch(const char *memory, size_t bytes)
 {
-	size_t		end = bytes & ~(BLOCK - 1);
-	uint64_t	drawn;
-
-	if (bytes <= PAST_CACHES)
-	{
-		memcpy(to, from, bytes);
-		return;
-	}
-	drawn = random_next(&m->random);
-	for (size_t at = 0; at < end; at += BLOCK)
-	{
-		size_t		late = late_line(drawn, at);
-		size_t		next = late + CACHE_LINE;
-
-		copy_past_caches(to + at, from + at, late);
-		copy_past_caches(to + at + late, from + at + (late ^ BLOCK / 2), CACHE_LINE);
-		copy_past_caches(to + at + next, from + at + next, BLOCK - next);
-	}
-	copy_past_caches(to + end, from + end, bytes - end);
-	for (size_t at = 0; at < end; at += BLOCK)
-	{
-		size_t		late = at + late_line(drawn, at);
-
-		copy_past_caches(to + late, from + late, CACHE_LINE);
-	}
-#if defined(__SSE2__)
-	_mm_sfence();
-#endif
-}
-
-void
-host_note_bringing(Measure *m, double started)
-{
-	double		seconds = clock_now() - started;
-
-	if (m->bring_seconds == 0 || seconds < m->bring_seconds)
-		m->bring_seconds = seconds;
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		(void) *(const volatile char *) (memory + at);
 }
 
 void *

@@ -25,10 +25,8 @@ extern void host_noise(Measure *m, char *out, size_t bytes);
 /* Takes memory out of all caches before a window, in which both sides are to find it alike. */
 extern void host_forget(const char *memory, size_t bytes);
 
-/* An input to where a process that is at its gate finds it; past caches where it is large. */
-extern void host_bring(Measure *m, char *to, const char *from, size_t bytes);
-/* notes what bringing an input has taken since `started`: the least so far */
-extern void host_note_bringing(Measure *m, double started);
+/* into the caches of the core that calls it */
+extern void host_fetch(const char *memory, size_t bytes);
 extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);
 extern bool host_compare(Measure *m, const void *expected, const void *found, int output,

@@ -127,6 +127,7 @@ noise_leave(Measure *m, Process *process, uint32_t run)
 			return false;
 		bytes += s->to - s->from;
 		add(process, *s);
+		process->last[output] = *s;
 	}
 	for (int i = 0; i < process->nstretches; i++)
 		known += process->stretch[i].to - process->stretch[i].from;

@@ -30,7 +30,7 @@
 #define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
-#define BRING_MOST		5e-5	/* seconds that bringing an input may add to each run */
+#define SPIN_BYTES		((size_t) 16 << 10)	/* of a run, that come while its process spins */
 #define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
@@ -86,7 +86,8 @@ enter_process(void *context, int i, Start *start)
 	if (process->gone)
 		return false;
 	window_enter(l->pair, process);
-	if (l->pair->m->result->outcome != OUTCOME_NONE || l->pair->m->member->by_itself)
+	if (l->pair->m->result->outcome != OUTCOME_NONE
+		|| (l->pair->n > 1 && l->pair->m->member->by_itself))
 		return false;
 	*start = start_of(l->pair, process, l->weights);
 	return true;
@@ -157,9 +158,11 @@ choose_waiting(Pair *pair)
 	Measure    *m = pair->m;
 	double		least = m->time[SIDE_REFERENCE];
 
-	pair->stops = !m->backend->rests && (!m->spare_core || m->bring_seconds > BRING_MOST);
+	pair->stops = !m->backend->rests
+		&& (!m->spare_core || m->inputs.slot_bytes + m->output_bytes > SPIN_BYTES);
 	for (int i = 1; i <= pair->n; i++)
 		least = fmin(least, pair->process[i].member->time[SIDE_CANDIDATE]);
+	pair->trims = m->backend->rests || least > LONG_RUN;
 	pair->sleeps = !m->backend->rests && !pair->stops && least > LONG_RUN;
 }
 
@@ -306,6 +309,7 @@ end(Pair *pair)
 		free(process->ratio.v);
 		free(process->longer.v);
 	}
+	courier_end(pair);
 	arena_destroy(&pair->arena);
 	free(pair->process);
 	free(pair->reference.v);

@@ -65,6 +65,7 @@ typedef struct Process
 	int			nremembered;
 	WireStretch stretch[STRETCHES]; /* of large results on a CPU: where earlier ones lay, apart */
 	int			nstretches;
+	WireStretch last[WIRE_MAX_TENSORS]; /* of a module on a CPU: the last results */
 	Watched		watched[WATCHED];	/* of earlier results, until the next gate opens */
 	int			nwatched;
 	int			touched;		/* times that the process wrote there while it waited */
@@ -72,6 +73,8 @@ typedef struct Process
 	int			prepared[WIRE_MAX_TENSORS]; /* and times that it was there before its gate */
 	bool		spread;			/* results have lain in more memory than an allocator needs */
 } Process;
+
+typedef struct Courier Courier;
 
 typedef struct Pair
 {
@@ -81,7 +84,9 @@ typedef struct Pair
 	int			n;
 	int			number;			/* of all pairs of the measurement */
 	bool		stops;			/* processes are stopped while their inputs come */
+	Courier    *courier;		/* who brings them then */
 	bool		sleeps;			/* processes sleep at their gates */
+	bool		trims;			/* a mean without the slowest counts, no median */
 	bool		reads;			/* the kernel's accounts are read, of both sides */
 	Round		round;
 	double		alone;			/* seconds of the reference's run before any candidate ran */
@@ -121,6 +126,13 @@ extern bool noise_stays(Measure *m, Process *process);
 extern int	noise_written(const Measure *m, const Process *process, int output,
 						  const uint64_t *address, int n);
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);
+
+/*
+ * courier.c: brings an input to a stopped process, opens its gate and resumes it. To *opened: when
+ * that was. False: it could not. courier_end() ends the thread that does it
+ */
+extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
+extern void courier_end(Pair *pair);
 
 /* draws what the windows of the next round have in common, and makes its inputs */
 extern bool window_draw(Pair *pair, const Plan *plan);

@@ -2,11 +2,11 @@
  * window.c
  *		A window: the gated runs of one process.
  *
- * A process can't know the input of a run before the run's turn. The supervisor brings the input,
- * opens the gate, and waits until the process is at its next gate; the time from the coming of the
- * input until then is the run's. At a gate nothing of the result is there, and at the next one all
- * of it is: a few elements are read at both moments, and those of the second must be what the
- * reference gave. The process is stopped before the window and after it.
+ * A process can't know the input of a run before the run's turn. The input is brought, the gate
+ * opened, and the process waited for until it is at its next gate; that is the time of the run. At
+ * a gate nothing of the result is there, and at the next one all of it is: an element is read
+ * before, and a few after, which must be what the reference gave. The process is stopped while an
+ * input comes, before the window and after it.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -33,7 +33,7 @@
 typedef struct Runs
 {
 	double		seconds[WIRE_MAX_RUNS];
-	bool		clean[WIRE_MAX_RUNS];	/* supervisor and, on a device, executor kept their cores */
+	bool		clean[WIRE_MAX_RUNS];	/* those kept their cores that were asked about it */
 	int			n;
 	int			nclean;
 	double		all;			/* of all runs, less what the supervisor may have been late */
@@ -143,14 +143,14 @@ leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 	return m->backend->poke(m, &process->executor, process->side, address, n, size);
 }
 
-/* What a run needs, none of which its process has before: its input, and its seed. */
+/* What a run needs, none of which its process has before: its seed, and its input. */
 static bool
 hand_over(Pair *pair, Process *process, uint32_t run)
 {
 	Measure    *m = pair->m;
 
 	process->executor.control->seeds[run] = m->seeds_runs ? pair->round.seed[run] : 0;
-	return m->backend->bring(m, &process->arena, process->side, run);
+	return pair->stops || m->backend->bring(m, &process->arena, process->side, run);
 }
 
 /* Whether an output is an argument that comes with the input. */
@@ -250,8 +250,9 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 	from.wall = clock_now();
 	if (counted && !hand_over(pair, process, run))
 		return false;
-	executor_open_gate(executor, run + 1);
-	if (pair->stops && executor_thaw(executor) != EXECUTOR_OK)
+	if (!pair->stops)
+		executor_open_gate(executor, run + 1);
+	else if (!courier_deliver(pair, process, run, &from.wall))
 		return false;
 	if (!executor_await_run(executor, run))
 		return false;
@@ -396,7 +397,7 @@ window_run(Pair *pair, Process *process)
 		good = measure_failed(m, process->side, &process->executor, result, "in a run") && good;
 	}
 	process->executor.met = true;
-	process->seconds = seconds_of(&runs, pair->sleeps || m->backend->rests);
+	process->seconds = seconds_of(&runs, pair->trims);
 	process->above = k > 0 ? runs.all / k - process->seconds : 0;
 	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
 	return good && k == round->runs;

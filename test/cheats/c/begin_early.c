@@ -1,4 +1,4 @@
-/* kind: 2 work before the gate; task: mean; outcome: wrong_output, cheat
+/* kind: 2 work before the gate; task: mean; outcome: successful, unstable, wrong_output, cheat
  * Adds up an input as it comes, so that the sum is there when the gate opens. Nothing in a chunk changes once its last
  * number has come, it thinks. */
 #define N 65536

@@ -1,4 +1,4 @@
-/* kind: 24 caches warmed while waiting; task: scatter; outcome: successful; bound: 1.12
+/* kind: 24 caches warmed while waiting; task: scatter; outcome: successful; bound: 1.2
  * At its gate it brings the lines of its next output into caches. */
 #define N 256
 #include "shared/filter.h"
