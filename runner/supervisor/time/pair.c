@@ -30,7 +30,7 @@
 #define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
-#define SPIN_BYTES		((size_t) 16 << 10)	/* of a run, that come while its process spins */
+#define SPIN_BYTES		((size_t) 16 << 10)	/* of an input, that comes while its process spins */
 #define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
@@ -159,7 +159,7 @@ choose_waiting(Pair *pair)
 	double		least = m->time[SIDE_REFERENCE];
 
 	pair->stops = !m->backend->rests
-		&& (!m->spare_core || m->inputs.slot_bytes + m->output_bytes > SPIN_BYTES);
+		&& (!m->spare_core || m->inputs.slot_bytes > SPIN_BYTES || m->output_bytes > SPIN_BYTES);
 	for (int i = 1; i <= pair->n; i++)
 		least = fmin(least, pair->process[i].member->time[SIDE_CANDIDATE]);
 	pair->trims = m->backend->rests || least > LONG_RUN;
