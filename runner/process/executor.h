@@ -28,7 +28,7 @@ typedef struct ProcFiles
 	int			tasks;			/* the folder task */
 } ProcFiles;
 
-/* what an executor is asked, and what it answers */
+/* A command to an executor, and its answer. */
 typedef struct Command
 {
 	WireMessage asked;
@@ -183,7 +183,7 @@ extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout
 extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 
-/* memory of a stopped process into the caches of the core that calls it, as far as it is there */
+/* Brings memory of a stopped process into the caches of the core that calls it, if it is there. */
 extern void executor_fetch(const Executor *executor, const WireStretch *stretch);
 
 /*

@@ -143,7 +143,7 @@ executor_fetch(const Executor *executor, const WireStretch *stretch)
 	{
 		struct iovec remote = {(void *) (uintptr_t) at, FETCHED};
 
-		/* what is no memory any more needs none */
+		/* Memory may have been unmapped since. */
 		if (process_vm_readv(executor->pid, &local, 1, &remote, 1, 0) <= 0)
 			return;
 	}

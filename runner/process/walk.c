@@ -84,7 +84,7 @@ executor_count_written(const Executor *executor, const uint64_t *address, int n)
 	n = n < WRITTEN_MOST ? n : WRITTEN_MOST;
 	for (; i < n; i++)
 		page[i] = (const void *) (uintptr_t) address[i];
-	/* what can't be told counts as written */
+	/* Pages count as written where the kernel does not tell. */
 	if (syscall(SYS_move_pages, executor->pid, (unsigned long) n, page, NULL, status, 0) != 0)
 		return n;
 	for (i = 0; i < n; i++)

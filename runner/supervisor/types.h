@@ -198,7 +198,7 @@ typedef struct Processes
 	int			ndying;
 } Processes;
 
-/* what a code compiles of itself (pytorch) */
+/* Builds of code that compiles itself (pytorch). */
 typedef struct Builds
 {
 	char		folder[PATH_MAX + 16];	/* the folders of all sides */

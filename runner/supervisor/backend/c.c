@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 
 static bool

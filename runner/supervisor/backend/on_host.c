@@ -10,10 +10,8 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <emmintrin.h>
 #endif
 
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"

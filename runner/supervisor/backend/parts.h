@@ -25,7 +25,7 @@ extern void host_noise(Measure *m, char *out, size_t bytes);
 /* Takes memory out of all caches before a window, in which both sides are to find it alike. */
 extern void host_forget(const char *memory, size_t bytes);
 
-/* into the caches of the core that calls it */
+/* Brings memory into the caches of the core that calls it. */
 extern void host_fetch(const char *memory, size_t bytes);
 extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);

@@ -7,7 +7,6 @@
 #include <glob.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/outcome.h"
@@ -46,12 +45,6 @@ torch_cpu_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 	for (uint32_t slot = 0; slot < n; slot++)
 		torch_cpu_unstage(m, arena, slot);
 	return true;
-}
-
-static bool
-torch_cpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
-{
-	return torch_cpu_stage(m, arena, side, slot);
 }
 
 /* The table's entry of an output, copied once: it lies in memory that the executor can write. */
@@ -185,7 +178,7 @@ const Backend backend_torch_cpu = {
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
 	.prepare = torch_cpu_prepare,
-	.bring = torch_cpu_bring,
+	.bring = torch_cpu_stage,
 	.element = torch_cpu_element,
 	.peek = torch_cpu_peek,
 	.overwrite = torch_cpu_overwrite,

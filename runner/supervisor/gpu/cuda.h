@@ -53,7 +53,7 @@ typedef struct GpuLate
 	size_t		stretch;		/* bytes of a run */
 } GpuLate;
 
-/* what was seen in the course of a measurement */
+/* The state of a GPU in the course of a measurement. */
 typedef struct GpuSeen
 {
 	int			sm_mhz[2];		/* the least and the most */

@@ -128,8 +128,8 @@ extern int	noise_written(const Measure *m, const Process *process, int output,
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
 /*
- * courier.c: brings an input to a stopped process, opens its gate and resumes it. To *opened: when
- * that was. False: it could not. courier_end() ends the thread that does it
+ * courier.c: brings an input to a stopped process, opens its gate and resumes it. To *opened: the
+ * time when the gate was opened. False: it failed. courier_end() ends the courier's thread
  */
 extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
 extern void courier_end(Pair *pair);
