@@ -51,7 +51,7 @@ COMMENT ON COLUMN cudal1.profile.looks IS
 'numbers of pairs, ascending, after which the interval is looked at; the last one is the most pairs
 of a measurement, and the error is divided over the looks';
 COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
-'seconds of windows that a pair of one candidate has; each further candidate adds half as many';
+'seconds of windows that a pair of one candidate has; each further candidate adds as many';
 COMMENT ON COLUMN cudal1.profile.window_seconds IS
 'seconds of the reference''s runs in a window, which has 12 runs or more, and 4 or more where runs
 take longer than 25 ms';

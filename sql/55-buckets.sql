@@ -9,8 +9,9 @@
 
 CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
 RETURNS int
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'cudal1_bucket_of';
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN least(greatest(floor(CASE score_scale WHEN 'log' THEN ln(reward) ELSE reward END::numeric
+	/ width::numeric), -2147483648), 2147483647)::int;
 COMMENT ON FUNCTION cudal1.bucket_of IS
 'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural
 logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';

@@ -1,22 +1,229 @@
 /*
- * Draws of exemplars.  enable_seqscan: a session's cached plans, made while the tables were small,
- * must not scan them when they have grown.
+ * Draws of exemplars. All random numbers are hashes of a seed, so a draw can be repeated on any
+ * server. A draw chooses buckets by the counts and means that are kept, or clusters by an index
+ * entry each, and then looks for codes by an index.
+ *
+ * Without replacement and with: Gumbel's trick. Noise is added to ln p, and the largest sums win,
+ * which is the law of drawing one after the other and renormalising.
  */
 
-CREATE FUNCTION cudal1.random_seed()
+CREATE FUNCTION cudal1.uniform(seed bigint, n bigint)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ((hashint8extended(n, seed) & 4503599627370495)::float8 + 0.5) / 4503599627370496::float8;
+COMMENT ON FUNCTION cudal1.uniform IS 'the n-th random number of a seed, above 0 and below 1';
+
+CREATE FUNCTION cudal1.code_of_bucket(task_id bigint, pool_id int, bucket int, codes bigint,
+	seed bigint)
 RETURNS bigint
-LANGUAGE C VOLATILE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'cudal1_random_seed';
-COMMENT ON FUNCTION cudal1.random_seed IS 'a seed from the system''s source of randomness';
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	-- Hashes spread codes evenly: a stretch of about 100 has more than 200 with a chance below
+	-- 1e-16. Each place of a stretch is as likely, so those without a code are drawn again.
+	stretches	constant bigint := greatest(round(codes / 100.0), 1);
+	width		constant bigint := 4294967296 / stretches + 1;
+	places		constant bigint := CASE stretches WHEN 1 THEN codes ELSE 200 END;
+	start		bigint;
+	id			bigint;
+BEGIN
+	FOR n IN 1 .. 100000 LOOP
+		start := floor(cudal1.uniform(seed, 2 * n) * stretches)::bigint * width - 2147483648;
+		SELECT s.candidate_id INTO id FROM cudal1.pool_code AS s
+			WHERE s.task_id = code_of_bucket.task_id AND s.pool_id = code_of_bucket.pool_id
+				AND s.bucket = code_of_bucket.bucket AND NOT s.copy
+				AND hashint8(s.candidate_id) BETWEEN start AND start + width - 1
+			ORDER BY hashint8(s.candidate_id), s.candidate_id
+			OFFSET floor(cudal1.uniform(seed, 2 * n + 1) * places)::bigint LIMIT 1;
+		IF FOUND THEN
+			RETURN id;
+		END IF;
+	END LOOP;
+	RAISE EXCEPTION USING ERRCODE = 'data_corrupted',
+		MESSAGE = 'a bucket of a task has fewer codes than are counted',
+		HINT = 'Look for differences with cudal1_check().';
+END
+$$;
+COMMENT ON FUNCTION cudal1.code_of_bucket IS
+'one of the codes of a bucket, each with the same chance';
+
+CREATE FUNCTION cudal1.softmax(means float8[], temperature float8)
+RETURNS float8[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	most	constant float8 := (SELECT max(m) FROM unnest(means) AS m);
+	-- less than e^-700 would underflow, and is drawn never
+	weights	constant float8[] := ARRAY(SELECT exp(greatest((u.mean - most) / temperature, -700))
+		FROM unnest(means) WITH ORDINALITY AS u (mean, n) ORDER BY u.n);
+	total	constant float8 := (SELECT sum(w) FROM unnest(weights) AS w);
+BEGIN
+	RETURN ARRAY(SELECT u.weight / total FROM unnest(weights) WITH ORDINALITY AS u (weight, n)
+		ORDER BY u.n);
+END
+$$;
+COMMENT ON FUNCTION cudal1.softmax IS
+'the probabilities of cells (CUDA-L1, eq. 1); that of the largest mean is subtracted, not that of
+the mean of means, which changes no probability and no exponential overflows';
+
+CREATE FUNCTION cudal1.check_temperature(temperature float8)
+RETURNS void
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(NOT (temperature >= 1e-6 AND temperature <= 1e9), '22023',
+	'argument "temperature" must be a number between 1e-6 and 1e9');
+COMMENT ON FUNCTION cudal1.check_temperature IS 'error 22023 for a temperature out of range';
+
+CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
+	pool text DEFAULT 'main', recorded boolean DEFAULT true)
+RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
+	probabilities jsonb)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED ROWS 2 SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	in_pool	constant int := cudal1.find_pool(pool);
+	t		constant cudal1.task := cudal1.find_task(task);
+	used	constant text := coalesce(strategy, t.strategy);
+	seed	constant bigint := coalesce(seed, uuid_hash_extended(gen_random_uuid(), 0));
+	heat	float8 := temperature;
+	picks	bigint[] := '{}';
+	numbers	bigint[];		-- of the buckets, or of the clusters
+	counts	bigint[];		-- of codes of each bucket
+	means	float8[];		-- on the task's scale
+	total	bigint;
+	i		record;			-- the island
+	c		bigint := 9223372036854775807;
+	mean	float8;
+	tries	int := 0;
+BEGIN
+	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 1000, '22023',
+		'argument "n" must be between 1 and 1000');
+	PERFORM cudal1.check_temperature(temperature);
+	PERFORM cudal1.raise_if(used NOT IN ('bucket', 'island', 'random'), '22023',
+		format('strategy "%s" does not exist', used),
+		concat_ws(' ', cudal1.nearest(used, '{bucket,island,random}'),
+			'Valid strategies are "bucket", "island" and "random".'));
+	SELECT array_agg(b.bucket ORDER BY b.bucket), array_agg(b.codes ORDER BY b.bucket),
+			array_agg(b.mean ORDER BY b.bucket), sum(b.codes)
+		INTO numbers, counts, means, total
+		FROM cudal1.bucket AS b WHERE b.task_id = t.task_id AND b.pool_id = in_pool;
+	IF total IS NULL THEN
+		RETURN;
+	END IF;
+	IF used = 'bucket' THEN
+		heat := coalesce(heat, t.temperature);
+		picks := ARRAY(SELECT cudal1.code_of_bucket(t.task_id, in_pool, c.number::int, c.codes,
+					hashint8extended(c.number, ~seed))
+				FROM (SELECT u.* FROM unnest(numbers, counts, means)
+							AS u (number, codes, mean)
+						ORDER BY u.mean / heat - ln(-ln(cudal1.uniform(seed, u.number))) DESC
+						LIMIT n) AS c);
+	ELSIF used = 'random' AND total <= 2 * n THEN
+		picks := ARRAY(SELECT s.candidate_id FROM cudal1.pool_code AS s
+			WHERE s.task_id = t.task_id AND s.pool_id = in_pool AND s.bucket IS NOT NULL
+				AND NOT s.copy
+			ORDER BY hashint8extended(s.candidate_id, seed), s.candidate_id LIMIT n);
+	ELSIF used = 'random' THEN
+		-- codes that were drawn already are drawn again
+		WHILE cardinality(picks) < n LOOP
+			picks := picks || ARRAY(SELECT DISTINCT cudal1.code_of_bucket(t.task_id, in_pool,
+						c.number::int, c.codes, hashint8extended(g, ~seed))
+					FROM generate_series(tries + 1, tries + n - cardinality(picks)) AS g
+						CROSS JOIN LATERAL (SELECT u.number, u.codes
+							FROM (SELECT v.*, sum(v.codes) OVER (ORDER BY v.number) AS upto
+									FROM unnest(numbers, counts) AS v (number, codes))
+								AS u
+							WHERE u.upto > cudal1.uniform(seed, g) * total
+							ORDER BY u.number LIMIT 1) AS c
+				EXCEPT SELECT unnest(picks));
+			tries := tries + n;
+		END LOOP;
+	ELSE
+		SELECT x.* INTO i FROM (
+			SELECT g AS island, coalesce(y.shared, true) AS shared, k.period,
+					coalesce(heat, k.temperature) AS heat, coalesce(y.registrations, total)
+						AS registrations
+				FROM cudal1.island_constants(t.options) AS k
+					CROSS JOIN LATERAL generate_series(0, k.islands - 1) AS g
+					LEFT JOIN cudal1.island AS y
+						ON y.task_id = t.task_id AND y.pool_id = in_pool AND y.island = g) AS x
+			WHERE EXISTS (SELECT FROM cudal1.pool_code AS s
+				WHERE s.task_id = t.task_id AND s.pool_id = in_pool
+					AND s.island IN (x.island, CASE WHEN x.shared THEN -1 ELSE x.island END)
+					AND s.cluster IS NOT NULL)
+			ORDER BY hashint8extended(x.island, seed) LIMIT 1;
+		IF NOT FOUND THEN
+			RETURN;
+		END IF;
+		-- it falls to 0 within a period of registrations, and starts anew
+		heat := i.heat * (1 - (i.registrations % i.period)::float8 / i.period);
+		-- clusters from the best one down, until no fraction of 52 bits would draw one
+		numbers := '{}';
+		means := '{}';
+		LOOP
+			c := greatest((SELECT max(s.cluster) FROM cudal1.pool_code AS s
+					WHERE s.task_id = t.task_id AND s.pool_id = in_pool AND s.island = i.island
+						AND s.cluster < c),
+				(SELECT max(s.cluster) FROM cudal1.pool_code AS s
+					WHERE s.task_id = t.task_id AND s.pool_id = in_pool AND s.island = -1
+						AND i.shared AND s.cluster < c));
+			mean := CASE t.score_scale WHEN 'log' THEN ln(greatest(c / 100.0::float8, 0.005))
+				ELSE c / 100.0::float8 END;
+			EXIT WHEN c IS NULL OR (means[1] - mean) / heat > 40;
+			numbers := numbers || c;
+			means := means || mean;
+		END LOOP;
+		-- a cluster may be drawn again, a code of it is not
+		FOR g IN 1 .. least(n, cardinality(numbers)) LOOP
+			picks := picks || ARRAY(SELECT s.candidate_id FROM cudal1.pool_code AS s
+				WHERE s.task_id = t.task_id AND s.pool_id = in_pool
+					AND s.island IN (i.island, CASE WHEN i.shared THEN -1 ELSE i.island END)
+					AND s.cluster = (SELECT u.number
+						FROM unnest(numbers, means) AS u (number, mean)
+						ORDER BY u.mean / heat
+							- ln(-ln(cudal1.uniform(hashint8extended(g, ~seed), u.number))) DESC
+						LIMIT 1)
+					AND s.candidate_id <> ALL (picks)
+				ORDER BY hashint8extended(s.candidate_id, seed + g) LIMIT 1);
+		END LOOP;
+		island := i.island;
+	END IF;
+	IF recorded AND used = 'random' THEN
+		probabilities := jsonb_build_object('strategy', used, 'codes', total);
+	ELSIF recorded THEN
+		probabilities := (SELECT jsonb_build_object('strategy', used, 'temperature', heat,
+					CASE used WHEN 'bucket' THEN 'buckets' ELSE 'clusters' END,
+					jsonb_agg(CASE used WHEN 'bucket'
+						THEN jsonb_build_object('bucket', u.number, 'codes', u.codes)
+						ELSE jsonb_build_object('cluster', u.number) END
+						|| jsonb_build_object('mean', u.mean, 'probability', u.probability)
+						ORDER BY u.number))
+			FROM unnest(numbers, counts, means,
+				cudal1.softmax(means, heat)) AS u (number, codes, mean, probability)
+			WHERE u.probability > 5e-17);
+	END IF;
+	RETURN QUERY SELECT x.candidate_id,
+			cudal1.bucket_of(x.reward, t.bucket_width, t.score_scale), x.reward, x.code,
+			draw.island, draw.probabilities
+		FROM cudal1.candidate AS x WHERE x.candidate_id = ANY (picks) AND x.reward > 0
+		ORDER BY x.reward, x.candidate_id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.draw IS
+'as cudal1_sample_exemplars, with the island (NULL: none) and, where it is recorded, the
+probabilities the draw was made from, on every row';
 
 CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
 	strategy text DEFAULT NULL, temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
 	pool text DEFAULT 'main')
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text)
-LANGUAGE C VOLATILE PARALLEL RESTRICTED SECURITY DEFINER ROWS 2
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
-AS 'MODULE_PATHNAME', 'cudal1_sample_exemplars';
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SECURITY DEFINER ROWS 2
+	SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT d.candidate_id, d.bucket, d.score, d.code
+		FROM cudal1.draw(task, n, strategy, temperature, seed, pool, false) AS d;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_sample_exemplars(text, int, text, float8, bigint, text) IS
 'up to n (1 to 1000) successful candidates of a task from one pool, in ascending score (then
 candidate_id); score is the reward. Writes nothing. Strategies: bucket (CUDA-L1, eq. 1): n distinct
@@ -28,26 +235,41 @@ Fewer buckets, clusters or codes give fewer rows. The same seed over the same bu
 rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperature out of range,
 22004 task or pool NULL';
 
-CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
-	pool text DEFAULT 'main')
-RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
-	probabilities jsonb)
-LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
-AS 'MODULE_PATHNAME', 'cudal1_draw';
-COMMENT ON FUNCTION cudal1.draw IS
-'as cudal1_sample_exemplars, with the island (NULL: none) and the probabilities the draw was made
-from, on every row';
-
 CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DEFAULT NULL,
 	pool text DEFAULT 'main')
 RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
 	probability float8)
-LANGUAGE C STABLE PARALLEL RESTRICTED SECURITY DEFINER ROWS 20
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
-AS 'MODULE_PATHNAME', 'cudal1_bucket_stats';
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20
+	SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	in_pool	constant int := cudal1.find_pool(pool);
+	t		cudal1.task;
+BEGIN
+	PERFORM cudal1.check_temperature(temperature);
+	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_bucket_stats.task;
+	IF NOT FOUND THEN
+		t := cudal1.find_task(task);		-- raises the error
+	END IF;
+	RETURN QUERY
+		SELECT b.bucket, e.edges[1], e.edges[2], b.codes,
+				CASE t.score_scale WHEN 'log' THEN exp(b.mean) ELSE b.mean END,
+				(cudal1.softmax(array_agg(b.mean) OVER w,
+					coalesce(cudal1_bucket_stats.temperature, t.temperature)))
+					[row_number() OVER (ORDER BY b.bucket)]
+			FROM cudal1.bucket AS b CROSS JOIN LATERAL (
+				-- numeric, as in cudal1.bucket_of()
+				SELECT array_agg(CASE t.score_scale WHEN 'log' THEN exp(k.edge::float8)
+						ELSE k.edge::float8 END ORDER BY k.edge) AS edges
+					FROM (VALUES (b.bucket * t.bucket_width::numeric),
+						((b.bucket + 1) * t.bucket_width::numeric)) AS k (edge)) AS e
+			WHERE b.task_id = t.task_id AND b.pool_id = in_pool
+			WINDOW w AS (ORDER BY b.bucket ROWS BETWEEN UNBOUNDED PRECEDING
+				AND UNBOUNDED FOLLOWING)
+			ORDER BY b.bucket;
+END
+$$;
 COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS
 'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean
 and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale
@@ -340,7 +562,8 @@ DECLARE
 	t			cudal1.task;
 	from_pool	int := cudal1.find_pool(pool);
 	used		text;
-	used_seed	bigint := COALESCE(seed, cudal1.random_seed());
+	used_seed	bigint := COALESCE(seed,
+		uuid_hash_extended(gen_random_uuid(), 0));
 	heat		float8;
 	drawn		record;
 	failed		record;

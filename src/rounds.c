@@ -22,7 +22,6 @@
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_conservative_round);
-PG_FUNCTION_INFO_V1(cudal1_bucket_of);
 PG_FUNCTION_INFO_V1(cudal1_score_rounds);
 
 /* columns of cudal1.profile that a score depends on */
@@ -49,25 +48,6 @@ cudal1_conservative_round(PG_FUNCTION_ARGS)
 				 errdetail("It is %s.", float8out_internal(speedup))));
 	/* no negative zero */
 	PG_RETURN_FLOAT8(cudal1_score_conservative_round(speedup) + 0.0);
-}
-
-/* cudal1.bucket_of(reward float8, width float8, score_scale text) RETURNS int, STRICT */
-Datum
-cudal1_bucket_of(PG_FUNCTION_ARGS)
-{
-	float8		reward = PG_GETARG_FLOAT8(0);
-	float8		width = PG_GETARG_FLOAT8(1);
-	char	   *scale = text_to_cstring(PG_GETARG_TEXT_PP(2));
-
-	if (!isfinite(reward) || !(reward > 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"reward\" must be a finite number above 0")));
-	if (!isfinite(width) || !(width > 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"width\" must be a finite number above 0")));
-	PG_RETURN_INT32(cudal1_score_bucket(reward, width, strcmp(scale, "log") == 0));
 }
 
 static void

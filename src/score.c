@@ -1,64 +1,34 @@
 /*
  * score.c
- *		Arithmetic of rounds, buckets, intervals and rewards.
+ *		Arithmetic of rounds, intervals and rewards.
  *
  * The server and cudal1-measure compute rewards with this file, and nothing else does.  So the file
  * uses neither palloc nor ereport: callers pass valid arguments, and a function that gets no memory
  * returns NaN.
  *
- * Two functions compare a quotient with an integer: rounding to hundredths and the number of a
- * score interval.  Both must agree with decimal arithmetic (1.15 is 115 hundredths although
- * 100 * 1.15 < 115 in binary), so both use settle_integer().
+ * Rounding to hundredths agrees with decimal arithmetic: 1.15 is 115 hundredths although
+ * 100 * 1.15 < 115 in binary.
  */
 #include "score.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * The integer that x stands for, or NaN.  x may differ from it by 1e-9, or by the rounding errors
- * of a quotient where x is so large that these exceed 1e-9.
- */
-static double
-settle_integer(double x)
-{
-	double		nearest = nearbyint(x);
-	double		tolerance = fmax(1e-9, 8 * DBL_EPSILON * fabs(x));
-
-	return fabs(x - nearest) <= tolerance ? nearest : NAN;
-}
 
 double
 cudal1_score_conservative_round(double speedup)
 {
 	double		hundredths = speedup * 100;
-	double		settled;
+	double		nearest = nearbyint(hundredths);
 
 	/* beyond 2^53 hundredths a double has no decimals left to cut */
 	if (!isfinite(hundredths) || fabs(hundredths) >= 9007199254740992.0)
 		return speedup;
-	settled = settle_integer(hundredths);
-	if (isnan(settled))
-		settled = speedup > 1 ? floor(hundredths) : ceil(hundredths);
-	return settled / 100;
-}
-
-int
-cudal1_score_bucket(double reward, double width, bool log_scale)
-{
-	double		quotient = (log_scale ? log(reward) : reward) / width;
-	double		settled = settle_integer(quotient);
-
-	if (isnan(settled))
-		settled = floor(quotient);
-	if (!(settled > INT_MIN))
-		return INT_MIN;
-	if (settled >= INT_MAX)
-		return INT_MAX;
-	return (int) settled;
+	/* by rounding errors where these exceed 1e-9 */
+	if (fabs(hundredths - nearest) > fmax(1e-9, 8 * DBL_EPSILON * fabs(hundredths)))
+		nearest = speedup > 1 ? floor(hundredths) : ceil(hundredths);
+	return nearest / 100;
 }
 
 static int

@@ -1,6 +1,6 @@
 /*
  * score.h
- *		Arithmetic of rounds, buckets, intervals and rewards.
+ *		Arithmetic of rounds, intervals and rewards.
  *
  * This file and score.c include no server header, because the server and cudal1-measure share them.
  * No other code computes a score.
@@ -16,13 +16,6 @@
  * (CUDA-L1, 2.4.4).  Rounding twice changes nothing more.
  */
 extern double cudal1_score_conservative_round(double speedup);
-
-/*
- * Number k of the score interval [k * width, (k + 1) * width) that holds a reward > 0, or its
- * logarithm.  A reward that is on an edge in decimal arithmetic (0.75 of width 0.25, 1.15 of width
- * 0.05) is on it here.  The number saturates at the ends of int.
- */
-extern int	cudal1_score_bucket(double reward, double width, bool log_scale);
 
 /* of n >= 1 values; the array is not changed; NaN if memory is short */
 extern double cudal1_score_median(const double *values, size_t n);

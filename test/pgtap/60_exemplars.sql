@@ -44,33 +44,33 @@ SELECT is(count(*), 0::bigint, 'a task without candidates has no buckets') FROM 
 -- the law of pairs: p_i p_j / (1 - p_i) + p_j p_i / (1 - p_j)
 CREATE TEMP TABLE pair AS
 SELECT s.seed, min(d.bucket) AS low, max(d.bucket) AS high, count(*) AS n, bool_and(d.score = c.reward AND d.code = c.code) AS same
-FROM generate_series(1, 20000) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'bucket', 1, s.seed) AS d
+FROM generate_series(1, 6000) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'bucket', 1, s.seed) AS d
 JOIN cudal1.candidate AS c ON c.candidate_id = d.candidate_id GROUP BY s.seed;
 SELECT ok(bool_and(n = 2 AND low < high AND same), 'each draw gives two codes of distinct buckets, with their rewards') FROM pair;
 SELECT ok(chi2 < 20.515, format('pairs follow the closed form (chi-square %s, 5 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
-FROM (SELECT sum((coalesce(got, 0) - 20000 * p) ^ 2 / (20000 * p)) AS chi2
+FROM (SELECT sum((coalesce(got, 0) - 6000 * p) ^ 2 / (6000 * p)) AS chi2
 	FROM (VALUES (3, 5, .009902086), (3, 8, .023430494), (3, 13, .156324227), (5, 8, .035436896), (5, 13, .234979539), (8, 13, .539926758)) AS e (low, high, p)
 	LEFT JOIN (SELECT low, high, count(*)::float8 AS got FROM pair GROUP BY low, high) AS o USING (low, high)) AS x;
 SELECT ok(chi2 < 16.266, format('single draws follow the softmax (chi-square %s, 3 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
-FROM (SELECT sum((coalesce(got, 0) - 20000 * p) ^ 2 / (20000 * p)) AS chi2
+FROM (SELECT sum((coalesce(got, 0) - 6000 * p) ^ 2 / (6000 * p)) AS chi2
 	FROM cudal1_bucket_stats('t', 2) AS e (bucket, a, b, c, d, p)
-	LEFT JOIN (SELECT d.bucket, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+	LEFT JOIN (SELECT d.bucket, count(*)::float8 AS got FROM generate_series(1, 6000) AS s (seed)
 			   CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'bucket', 2, s.seed) AS d GROUP BY 1) AS o USING (bucket)) AS x;
 SELECT ok(chi2 < 24.322 AND codes = 8, format('codes of a bucket are drawn uniformly (chi-square %s, 7 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
 FROM (SELECT sum((got - total / 8) ^ 2 / (total / 8)) AS chi2, count(*) AS codes FROM
-	(SELECT d.candidate_id, count(*)::float8 AS got, sum(count(*)) OVER ()::float8 AS total FROM generate_series(1, 20000) AS s (seed)
+	(SELECT d.candidate_id, count(*)::float8 AS got, sum(count(*)) OVER ()::float8 AS total FROM generate_series(1, 6000) AS s (seed)
 	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'bucket', 1, s.seed) AS d WHERE d.bucket = 13 GROUP BY 1) AS o) AS x;
 SELECT ok(chi2 < 34.528 AND codes = 14, format('random: all codes alike (chi-square %s, 13 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
-FROM (SELECT sum((got - 40000.0 / 14) ^ 2 / (40000.0 / 14)) AS chi2, count(*) AS codes FROM
-	(SELECT d.candidate_id, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+FROM (SELECT sum((got - 12000.0 / 14) ^ 2 / (12000.0 / 14)) AS chi2, count(*) AS codes FROM
+	(SELECT d.candidate_id, count(*)::float8 AS got FROM generate_series(1, 6000) AS s (seed)
 	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'random', NULL, s.seed) AS d GROUP BY 1) AS o) AS x;
 
 SELECT ok(bool_and(n = got AND n = size), 'random: no code twice, whether few or most are drawn')
 FROM (SELECT size, count(*) AS n, count(DISTINCT d.candidate_id) AS got FROM generate_series(1, 200) AS s (seed), unnest(ARRAY[1, 3, 6, 7, 13]) AS size
 	CROSS JOIN LATERAL cudal1_sample_exemplars('t', size, 'random', NULL, s.seed) AS d GROUP BY seed, size) AS x;
 SELECT ok(chi2 < 137.208 AND pairs = 91, format('random: all pairs alike (chi-square %s, 90 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
-FROM (SELECT sum((got - 20000.0 / 91) ^ 2 / (20000.0 / 91)) AS chi2, count(*) AS pairs FROM (SELECT l, count(*) AS got FROM
-	(SELECT array_agg(d.candidate_id ORDER BY d.candidate_id) AS l FROM generate_series(1, 20000) AS s (seed)
+FROM (SELECT sum((got - 6000.0 / 91) ^ 2 / (6000.0 / 91)) AS chi2, count(*) AS pairs FROM (SELECT l, count(*) AS got FROM
+	(SELECT array_agg(d.candidate_id ORDER BY d.candidate_id) AS l FROM generate_series(1, 6000) AS s (seed)
 	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'random', NULL, s.seed) AS d GROUP BY seed) AS p GROUP BY l) AS o) AS x;
 
 -- order, number, replay
@@ -83,9 +83,9 @@ CROSS JOIN LATERAL cudal1_sample_exemplars('empty', 2, strategy) AS d;
 SELECT results_eq(format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), s || ': the same seed gives the same draw')
 FROM unnest(ARRAY['bucket', 'island', 'random']) AS s;
 SELECT results_eq($$SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, 1) UNION ALL SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, -9000000000000000000)$$,
-	$$VALUES (8), (13), (3), (8)$$, 'seeded draws are the same on every server');
+	$$VALUES (3), (13), (8), (13)$$, 'seeded draws are the same on every server');
 SELECT results_eq($$SELECT score FROM cudal1_sample_exemplars('t', 3, 'random', NULL, 1) UNION ALL SELECT score FROM cudal1_sample_exemplars('t', 3, 'random', NULL, -9000000000000000000)$$,
-	$$VALUES (1.26::float8), (3.32), (3.47), (0.88), (3.33), (3.35)$$, 'draws at random, too');
+	$$VALUES (1.3::float8), (3.35), (3.46), (0.88), (1.34), (3.3)$$, 'draws at random, too');
 SELECT is(probabilities, '{"strategy": "random", "codes": 14}', 'a draw at random says among how many') FROM cudal1.draw('t', 1, 'random', NULL, 1);
 SELECT ok(count(DISTINCT l) > 1, 'draws without a seed differ') FROM (SELECT array_agg(d.candidate_id) AS l FROM generate_series(1, 40) AS i
 	CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1 + i * 0) AS d GROUP BY i) AS x;
@@ -103,8 +103,8 @@ INSERT INTO cudal1.island (task_id, pool_id, island) SELECT :isl, 1, i FROM gene
 SELECT ok(pg_temp.near(array_agg((c ->> 'probability')::float8 ORDER BY c ->> 'cluster'), ARRAY[.099623648, .164251628, .736124724]), 'island: clusters by softmax at temperature 0.1')
 FROM (SELECT jsonb_array_elements(probabilities -> 'clusters') AS c FROM cudal1.draw('isl', 1, 'island', NULL, 1)) AS x;
 SELECT ok(chi2 < 13.816, format('island: clusters follow the softmax (chi-square %s, 2 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
-FROM (SELECT sum((got - 20000 * p) ^ 2 / (20000 * p)) AS chi2 FROM (VALUES (1.0, .099623648), (1.05, .164251628), (1.2, .736124724)) AS e (score, p)
-	JOIN (SELECT d.score::numeric, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+FROM (SELECT sum((got - 6000 * p) ^ 2 / (6000 * p)) AS chi2 FROM (VALUES (1.0, .099623648), (1.05, .164251628), (1.2, .736124724)) AS e (score, p)
+	JOIN (SELECT d.score::numeric, count(*)::float8 AS got FROM generate_series(1, 6000) AS s (seed)
 		  CROSS JOIN LATERAL cudal1_sample_exemplars('isl', 1, 'island', NULL, s.seed) AS d GROUP BY 1) AS o USING (score)) AS x;
 SELECT ok(count(DISTINCT island) = 3 AND bool_and(n BETWEEN 250 AND 420), 'island: each island has the same chance')
 FROM (SELECT d.island, count(*) AS n FROM generate_series(1, 1000) AS s (seed) CROSS JOIN LATERAL cudal1.draw('isl', 1, 'island', NULL, s.seed) AS d GROUP BY 1) AS x;

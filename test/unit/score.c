@@ -49,30 +49,6 @@ check_rounding(void)
 }
 
 static void
-check_buckets(void)
-{
-	static const double widths[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.3, 0.7, 1, 2.5};
-	bool		all = true;
-
-	/* in whole hundredths the intervals are a matter of integer division */
-	for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++)
-	{
-		int			width = (int) lround(widths[w] * 100);
-
-		for (int hundredths = 1; hundredths <= 100000; hundredths++)
-			all &= cudal1_score_bucket(hundredths / 100.0, widths[w], false) == hundredths / width;
-	}
-	check(all, "rewards fall into the interval that decimal arithmetic says");
-	check(cudal1_score_bucket(0.75, 0.25, false) == 3
-		  && cudal1_score_bucket(1.15, 0.05, false) == 23 &&
-		  cudal1_score_bucket(0.74, 0.25, false) == 2, "edges belong to the interval above");
-	check(cudal1_score_bucket(1, 0.25, true) == 0 && cudal1_score_bucket(0.99, 0.25, true) == -1 &&
-		  cudal1_score_bucket(exp(0.5), 0.25, true) == 2,
-		  "on the log scale 1 is an edge, slower code below it");
-	check(cudal1_score_bucket(1e300, 0.001, false) == 2147483647, "numbers of intervals saturate");
-}
-
-static void
 check_statistics(void)
 {
 	double		values[] = {3, 1, 2, 10};
@@ -172,7 +148,6 @@ int
 main(void)
 {
 	check_rounding();
-	check_buckets();
 	check_statistics();
 	check_quantiles();
 	check_interval();
