@@ -39,11 +39,6 @@ typedef enum WireOp
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 	/* PyTorch, a reference: control memory gets the names of what its runs change of its state */
 	WIRE_STATE = 9,
-	/*
-	 * PyTorch, a candidate that is not needed any more: answers how many of its weights would be
-	 * others with WIRE_FLAG_BY_NAME; seed: that of its WIRE_LOAD
-	 */
-	WIRE_WEIGHTS = 10,
 	/* PyTorch, a candidate: is its text Python? No code of it runs, and nothing was loaded */
 	WIRE_PARSE = 11,
 	/*

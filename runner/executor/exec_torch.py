@@ -116,8 +116,7 @@ class Executor:
             wire.LOAD: self.load, wire.RUN: self.run,
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
             wire.ARENA: self.change_memory, wire.STATE: self.name_state,
-            wire.WEIGHTS: self.change_weights, wire.PARSE: self.parse,
-            wire.OPERATIONS: self.count_operations,
+            wire.PARSE: self.parse, wire.OPERATIONS: self.count_operations,
         }
         while True:
             if self.generator:
@@ -241,7 +240,6 @@ class Executor:
         arguments, keywords = common.init_arguments(task)
         if flags & wire.MOVED:
             self.moving = load_part(self.libdir, "torch_probes").Moving()
-        others = None
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
         else:
@@ -253,9 +251,8 @@ class Executor:
                 raise common.Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
-                others = results.copy_weights(state, model.state_dict(keep_vars=True))
+                results.copy_weights(state, model)
         self.model = model
-        self.named = set(model.state_dict()) if isinstance(model, torch.nn.Module) else set()
         self.lazy_seed = None
         if has_lazy_weights(model):
             self.lazy_seed = seed
@@ -268,7 +265,7 @@ class Executor:
             torch.cuda.synchronize()
         if not self.code:
             return self.moving.moved if self.moving else 0
-        return len(self.named) if others is None else others
+        return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
 
     def enter_guard(self):
         """The CUDA driver reserves address space by the terabyte, so there the limit is on data
@@ -360,18 +357,6 @@ class Executor:
         with FlopCounterMode(display=False) as counter:
             self.model(*self.inputs[slot])
         return int(counter.get_total_flops())
-
-    def change_weights(self, count, flags, seed):
-        """Asked when all runs have been made, so that nothing is lost by copying. Of code that has
-        dropped weights since, it can't be told.
-        """
-        own = self.model.state_dict(keep_vars=True)
-        if set(own) != self.named:
-            return 1
-        task = common.make_module("task", self.task_source)
-        torch.manual_seed(seed)
-        state = self.reference_weights(task, *common.init_arguments(task), seed)
-        return results.copy_weights(state, own)
 
     def single_run(self, slot, flags, model):
         """A run without a clock, before any window."""

@@ -13,44 +13,25 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 Unsupported, wire = RuntimeError, None
 
 
-def is_same(one, other):
-    try:
-        return one.dtype == other.dtype and torch.equal(one, other)
-    except (NotImplementedError, RuntimeError):
-        # layouts and types that have no comparison
-        return False
-
-
-def copy_weights(state, own):
-    """The reference's weights to those of the same names and shapes. Weights of lazy modules have
-    no shape before the first run. Returns how many are others than they were, or had none of that
-    name.
+def copy_weights(state, model):
+    """Gives a model the reference's weights of the same names and shapes. Weights of lazy modules
+    have no shape before the first run.
     """
-    pairs = []
+    own = model.state_dict(keep_vars=True)
     # what modules keep beside tensors, as quantized ones do, has no place among weights
-    state, own = (
-        {name: value for name, value in held.items() if isinstance(value, torch.Tensor)}
-        for held in (state, own)
-    )
-    for name, value in state.items():
-        if is_lazy(value):
-            continue
-        if is_lazy(own.get(name)):
-            own[name].materialize(value.shape)
-        if name in own and own[name].shape == value.shape:
-            pairs.append((own.pop(name), value))
-    others = len(own)
-    # weights may have been made in inference mode, where all others may be written to as well
-    with torch.inference_mode():
-        for place, value in pairs:
-            if not is_same(place.data, value):
-                others += 1
-                try:
-                    place.data.copy_(value)
-                except (NotImplementedError, RuntimeError):
-                    # sparse ones, for instance: the code fails by its own outputs
-                    continue
-    return others
+    fitting = {
+        name: value for name, value in state.items()
+        if isinstance(value, torch.Tensor) and not is_lazy(value)
+        and isinstance(own.get(name), torch.Tensor)
+        and (is_lazy(own[name]) or own[name].shape == value.shape)
+    }
+    made = [own[name] for name in fitting if not is_lazy(own[name])]
+    try:
+        with torch.inference_mode(any(value.is_inference() for value in made)):
+            model.load_state_dict(fitting, strict=False)
+    except RuntimeError:
+        # sparse ones, for instance: the code fails by its own outputs
+        pass
 
 
 def waited(model, gpu):

@@ -50,15 +50,6 @@ agrees(Checks *c, uint32_t n, bool *right)
 	return good;
 }
 
-/* whether a constructor may change what PyTorch computes, as copying by name has the reference's */
-static bool
-sets_globals(const char *source)
-{
-	static const char *const words[] = {"set_default", "set_float32", "backends"};
-
-	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
-}
-
 /*
  * Whether a candidate has arrays of its own, and whether its runs are right. Right code leaves its
  * inputs alone, as the reference does.
@@ -74,12 +65,6 @@ run_candidate(Checks *c, bool *weights, bool *right)
 
 	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
 		return false;
-	if (m->member->by_name && c->candidate->arrays == 0 && !sets_globals(m->job->reference))
-	{
-		/* Runs with weights in order are known to be wrong. */
-		m->member->by_name = false;
-		return true;
-	}
 	m->time[SIDE_CANDIDATE] = 0;
 	*weights = m->backend->module && c->candidate->arrays > 0;
 	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
@@ -102,25 +87,6 @@ run_candidate(Checks *c, bool *weights, bool *right)
 }
 
 /*
- * Whether the weights of a candidate that is wrong would be others if they were copied by name.
- * They may be where it can't say; where they would not, its runs would be as wrong.
- */
-static bool
-would_change(Checks *c)
-{
-	Measure    *m = c->m;
-	double		started = clock_now();
-	ExecutorResult result;
-
-	if (sets_globals(m->job->reference))
-		return true;
-	result = executor_command(c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
-							  m->job->profile.build_seconds, NULL);
-	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
-	return result != EXECUTOR_OK || c->candidate->value > 0;
-}
-
-/*
  * The candidate draws its weights from the reference's seed, its constructor being run as the
  * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
  * the first check ended with holds for all later processes.
@@ -135,7 +101,7 @@ check_candidate(Checks *c)
 
 	if (!run_candidate(c, &weights, &right))
 		return false;
-	if (weights && !right && would_change(c))
+	if (weights && !right)
 	{
 		m->member->by_name = true;
 		measure_end(m, c->candidate);
