@@ -24,15 +24,12 @@ typedef enum WireOp
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
 	/*
 	 * load the code; seed: of the initial weights. PyTorch answers how many arrays a candidate's
-	 * model has; with WIRE_FLAG_BY_NAME, how many of them were not already what they are to be. Of
-	 * a reference's, how many it has moved
+	 * model has, and how many of a reference's it has moved
 	 */
 	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
-	/* generator: fill the listed slots with fresh inputs, from `secret` */
-	WIRE_GENERATE = 4,
-	/* generator: write the inputs' tensors into control memory; likewise */
-	WIRE_DESCRIBE = 5,
+	WIRE_GENERATE = 4,			/* generator: fill the listed slots with fresh inputs */
+	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
 	/* zygote -> supervisor: a fork ended; nonce: that of its WIRE_FORK; value: its wait status */
 	WIRE_ENDED = 7,
@@ -100,8 +97,6 @@ typedef struct WireMessage
 	uint32_t	flags;
 	uint64_t	seed;
 	int64_t		value;
-	/* to the generator: what the keys of all arrays follow from that a command makes; else zeros */
-	uint8_t		secret[32];
 } WireMessage;
 
 /* element types; wire_layout.c and tensor.c map their names to these */

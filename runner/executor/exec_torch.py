@@ -111,7 +111,7 @@ class Executor:
         self.turned = None
 
     def serve(self):
-        self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
+        self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0))
         actions = {
             wire.LOAD: self.load, wire.RUN: self.run,
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
@@ -125,7 +125,7 @@ class Executor:
                 data = self.sock.recv(MESSAGE.size)
             if len(data) != MESSAGE.size:
                 os._exit(0)
-            nonce, op, _, count, flags, seed, _, self.secret = MESSAGE.unpack(data)
+            nonce, op, _, count, flags, seed, _ = MESSAGE.unpack(data)
             status, value = wire.OK, 0
             try:
                 value = actions[op](count, flags, seed) or 0
@@ -135,7 +135,7 @@ class Executor:
             except BaseException as error:
                 status = wire.FAULTED if common.is_fault(error) else wire.FAILED
                 self.control.text(common.explain(error))
-            self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
+            self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value))
 
     def parse(self, count, flags, seed):
         """What is no Python costs no time of a device. A tree of so little text takes little
@@ -684,7 +684,7 @@ def main():
         builds.use_compiled()
     gc.collect()
     gc.freeze()
-    zygote.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
+    zygote.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0))
     children = {}
     poll = select.poll()
     poll.register(zygote, select.POLLIN)
@@ -695,7 +695,7 @@ def main():
                 os.close(fd)
                 child, nonce = children.pop(fd)
                 _, status = os.waitpid(child, 0)
-                zygote.send(MESSAGE.pack(nonce, wire.ENDED, wire.OK, 0, 0, 0, status, b""))
+                zygote.send(MESSAGE.pack(nonce, wire.ENDED, wire.OK, 0, 0, 0, status))
                 continue
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:

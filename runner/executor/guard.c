@@ -55,7 +55,6 @@ static const struct
 
 static uint64_t most_threads = 64;
 static struct sock_fprog program[2];
-static RandomStream inputs;
 
 int
 cudal1_guard_read(void)
@@ -230,27 +229,12 @@ cudal1_guard_map(int fd, uint64_t bytes)
 }
 
 void
-cudal1_guard_seed(const void *secret)
-{
-	RandomKey	key;
-
-	memcpy(&key, secret, sizeof(key));
-	random_seed(&inputs, &key);
-}
-
-void
 cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low, double high)
 {
 	RandomKey	key;
 
-	random_key(&inputs, &key);
+	random_secret_key(&key);
 	random_fill(out, dtype, n, (RandomInit) init, low, high, &key);
-}
-
-uint64_t
-cudal1_guard_next(void)
-{
-	return random_next(&inputs);
 }
 
 static const uint64_t *kept;

@@ -42,14 +42,11 @@ extern int	cudal1_guard_seal(void);
 extern void *cudal1_guard_map(int fd, uint64_t bytes);
 
 /*
- * For the generator of PyTorch's inputs: arrays from a cipher, each by a key of its own, all of
- * which follow from a secret of 32 bytes. dtype: WireDtype; init: RandomInit. A candidate's process
- * maps this too, but is given no secret.
+ * For the generator of PyTorch's inputs: an array from a cipher, by a key of its own from the
+ * kernel. dtype: WireDtype; init: RandomInit.
  */
-extern void cudal1_guard_seed(const void *secret);
 extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low,
 							  double high);
-extern uint64_t cudal1_guard_next(void);
 
 /*
  * For a run's outputs, `n` in `table` (WireTensor). keep: what outlives a run, as n pairs of

@@ -40,7 +40,7 @@ class Generator:
         self.task = common.make_module("task", self.executor.task_source)
         if not hasattr(self.task, "get_inputs"):
             raise common.Unsupported("the task defines no get_inputs")
-        self.random.seed(self.executor.secret)
+        self.random.start()
         first = None
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
@@ -118,7 +118,7 @@ class Generator:
     def generate(self, count):
         """Fills the slots that control memory lists, each with arguments of its own."""
         slot_bytes = self.layout.bytes
-        self.random.seed(self.executor.secret)
+        self.random.start()
         slots = self.control.words(wire.SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
         # many at once

@@ -39,6 +39,10 @@ READY_BYTES = 1 << 14
 BATCH_BYTES = 64 << 20
 
 
+def new_seed():
+    return int.from_bytes(os.urandom(8), "little")
+
+
 class CipherRandom:
     """What is random on a CPU, in torch, random and numpy."""
 
@@ -46,7 +50,6 @@ class CipherRandom:
     device = None
 
     def __init__(self, guard):
-        self.guard = guard
         self.fill = guard.cudal1_guard_fill
         self.reseed = torch.manual_seed
         self.reseed(0)
@@ -68,19 +71,15 @@ class CipherRandom:
                     setattr(where, name, self.renewed(getattr(where, name)))
         # what get_inputs seeds itself would make the same inputs again
         torch.manual_seed = lambda seed: torch.default_generator
-        self.numbers = Numbers()
         Numbers.cipher = self
-        replace(random, self.numbers)
+        replace(random, Numbers())
         random.Random = Numbers
         if numpy:
             replace_numpy()
 
-    def seed(self, secret):
-        """The keys of all arrays that a command makes follow from its secret, 32 bytes."""
+    def start(self):
+        """At the beginning of a command."""
         self.drawn = self.drawn or not torch.equal(torch.get_rng_state(), self.state)
-        self.guard.cudal1_guard_seed(secret)
-        self.ready, self.at = b"", 0
-        self.numbers.gauss_next = None
         self.renew()
 
     def begin(self, slots):
@@ -101,7 +100,7 @@ class CipherRandom:
             self.fill(words.data_ptr(), words.numel(), INTEGERS[torch.int64], INTEGER, 0, 2**32 - 1)
             torch.set_rng_state(self.state)
         else:
-            self.reseed(self.guard.cudal1_guard_next())
+            self.reseed(new_seed())
             self.state = torch.get_rng_state()
 
     def is_plain(self, keywords, dtype, kinds):
@@ -209,7 +208,7 @@ class BatchedRandom:
     array.
     """
 
-    def __init__(self, device, cpu=None):
+    def __init__(self, device, cpu):
         self.device = device
         self.cpu = cpu
         self.ready = {}
@@ -218,20 +217,18 @@ class BatchedRandom:
         torch.randn = self.replacement(torch.randn)
         torch.randint = self.replacement(torch.randint, bounded=True)
 
-    def seed(self, secret):
-        self.cpu.seed(secret)
+    def start(self):
+        self.cpu.start()
         self.renew()
 
     def begin(self, slots):
         self.ready.clear()
         self.slots = slots
-        if self.cpu:
-            self.cpu.begin(slots)
-            self.renew()
+        self.cpu.begin(slots)
+        self.renew()
 
     def renew(self):
-        if self.cpu:
-            torch.cuda.manual_seed(self.cpu.guard.cudal1_guard_next())
+        torch.cuda.manual_seed(new_seed())
 
     def replacement(self, original, bounded=False):
         def make(*arguments, **keywords):

@@ -9,8 +9,7 @@
 
 /* Python unpacks these without padding, so there must be none */
 _Static_assert(offsetof(WireMessage, op) == 8 && offsetof(WireMessage, seed) == 24
-			   && offsetof(WireMessage, secret) == 40 && sizeof(WireMessage) == 72,
-			   "WireMessage is what MESSAGE says");
+			   && sizeof(WireMessage) == 40, "WireMessage is what MESSAGE says");
 _Static_assert(offsetof(WireTensor, dtype) == 8 && offsetof(WireTensor, shape) == 16
 			   && sizeof(WireTensor) == 16 + 16 * WIRE_MAX_DIMS, "WireTensor is what TENSOR says");
 /* Supervisor and executor read the structures as they are. */
@@ -25,8 +24,8 @@ int
 main(void)
 {
 	printf("\"\"\"The layout of wire.h, written by wire_layout.c.\"\"\"\n");
-	/* nonce, op, status, count, flags, seed, value, secret */
-	printf("MESSAGE = \"=QIIIIQq%zus\"\n", sizeof(((WireMessage *) NULL)->secret));
+	/* nonce, op, status, count, flags, seed, value */
+	printf("MESSAGE = \"=QIIIIQq\"\n");
 	/* address, dtype, ndim, shape, stride */
 	printf("TENSOR = \"=QII%dq%dq\"\n", WIRE_MAX_DIMS, WIRE_MAX_DIMS);
 	WIRE(HELLO);

@@ -84,7 +84,6 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 	executor->text[0] = '\0';
 	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};
-	memcpy(executor->last.asked.secret, &executor->secret, sizeof(executor->last.asked.secret));
 	sent = message_send(executor->sock, &executor->last.asked, &executor->handed,
 						executor->handed >= 0, MSG_DONTWAIT);
 	executor->handed = -1;

@@ -65,7 +65,6 @@ typedef struct Executor
 	bool		met;			/* the process has made a run */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
-	RandomKey	secret;			/* of a generator: drawn for each command */
 	Command		last;
 	bool		ended;
 	int			wait_status;

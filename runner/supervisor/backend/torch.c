@@ -32,7 +32,6 @@ torch_hand_arena(Measure *m, Arena *arena)
 	m->live.generator.control->slot_bytes = m->inputs.slot_bytes;
 	m->live.generator.control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->inputs.slot_bytes);
 	m->live.generator.control->gpu_bytes[1] = 0;
-	random_key(&m->random, &m->live.generator.secret);
 	result = executor_command(&m->live.generator, op, arena->slots, 0, 0,
 							  m->job->profile.build_seconds, NULL);
 	measure_spent(m, SPENT_INPUTS, start);
@@ -45,7 +44,6 @@ torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	ExecutorResult result;
 
 	memcpy(m->live.generator.control->slots, slots, n * sizeof(*slots));
-	random_key(&m->random, &m->live.generator.secret);
 	result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0, 0,
 							  m->job->profile.build_seconds, NULL);
 	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
