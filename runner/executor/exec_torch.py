@@ -570,8 +570,6 @@ def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
     gpu = gpus.Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
     executor = Executor(sock, control, memory, source, guard, sys.argv[3], data_bytes, gpu)
     scratch.take_folder(guard, os.environ.pop("CUDAL1_FILES", ""), executor.built)
-    if "TORCHINDUCTOR_CACHE_DIR" in os.environ and sys.argv[4] == "cpu":
-        builds.remember_instructions()
     if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
         scratch.skip_commands()
     # no arguments of the executor's own for a parser of code's
@@ -613,9 +611,7 @@ def build(source_fd, device, data_bytes, libdir):
     scratch.follow_libraries(os.getcwd(), True)
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
-            builds = load_part(libdir, "torch_builds")
-            builds.leave_headers()
-            builds.note_instructions()
+            load_part(libdir, "torch_builds").ask_no_compiler()
         task = common.make_module("task", task_source)
         arguments, keywords = common.init_arguments(task)
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(

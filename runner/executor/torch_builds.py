@@ -4,17 +4,12 @@ find what a build left (build_torch.c).
 Executors start no compilers, and nothing may ask for a GPU before a fork: what extensions, Triton
 and torch.compile want to know of their compilers before they look anything up is answered here.
 """
-import hashlib
 import importlib
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import types
 import torch
-
-NOTE_BYTES = 1 << 16
 
 
 def use_built():
@@ -71,7 +66,7 @@ def use_compiled():
         refuse,
     )
     tempfile.tempdir = "/"
-    for attempt in (leave_headers, import_compiler, remember_compilers):
+    for attempt in (ask_no_compiler, import_compiler, remember_compilers):
         try:
             attempt()
         except Exception as error:
@@ -80,13 +75,16 @@ def use_compiled():
     torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = asked
 
 
-def leave_headers():
-    """Headers of generated C++ aren't compiled ahead: a compiler would be asked for them before
-    what was compiled is looked up.
+def ask_no_compiler():
+    """In builds and in executors: headers of generated C++ aren't compiled ahead, and instructions
+    that the processor has are used without trying whether the compiler knows them. Either would
+    start a compiler before what was compiled is looked up.
     """
     config = importlib.import_module("torch._inductor.config")
     if hasattr(config, "cpp_cache_precompile_headers"):
         config.cpp_cache_precompile_headers = False
+    if hasattr(getattr(config, "cpp", None), "vec_isa_ok"):
+        config.cpp.vec_isa_ok = True
 
 
 def import_compiler():
@@ -104,71 +102,3 @@ def remember_compilers():
     importlib.import_module("torch._inductor.codecache").torch_key()
     builder = importlib.import_module("torch._inductor.cpp_builder")
     builder.get_compiler_version_info(builder.get_cpp_compiler())
-
-
-def note_of_instructions(folder):
-    return os.path.join(folder, "instructions")
-
-
-def question(instructions, code):
-    """Whether a processor has certain instructions, as PyTorch asks it."""
-    return [
-        str(instructions),
-        str(getattr(instructions, "_arch_flags", "")),
-        hashlib.sha256(code.encode()).hexdigest(),
-    ]
-
-
-def note_instructions():
-    """In a build: which instructions code may use is found out by compiling some, and by a program
-    that loads it. The answers are kept.
-    """
-    try:
-        vectors = importlib.import_module("torch._inductor.cpu_vec_isa").VecISA
-    except ImportError:
-        return
-    ask = vectors.check_build
-
-    def check_build(self, code):
-        asked = question(self, code)
-        answer = ask(self, code)
-        with open(note_of_instructions(os.environ["TORCHINDUCTOR_CACHE_DIR"]), "a") as note:
-            note.write(json.dumps([asked, answer]) + "\n")
-        return answer
-
-    vectors.check_build = check_build
-
-
-def remember_instructions():
-    """In an executor on a CPU, before its code, when the build has left its answers: PyTorch itself
-    would start a program that loads what was compiled to find out.
-    """
-    def refuse(*arguments, **keywords):
-        raise RuntimeError("not here")
-
-    folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
-    try:
-        # whatever a candidate has put in its place, nobody waits for it
-        with open(
-            note_of_instructions(folder),
-            opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK),
-        ) as note:
-            answers = [json.loads(line) for line in note.read(NOTE_BYTES).splitlines()]
-        instructions = importlib.import_module("torch._inductor.cpu_vec_isa")
-        ask = instructions.VecISA.check_build
-        builder = importlib.import_module("torch._inductor.cpp_builder").CppBuilder
-        # for what else is asked on the way, of compilers, and remembered
-        instructions.VecISA.check_build = lambda self, code: (
-            ask(self, code),
-            [question(self, code), True] in answers,
-        )[1]
-        # its exceptions are named around the call
-        names = dict(vars(subprocess), check_call=lambda *arguments, **keywords: 0)
-        instructions.subprocess = types.SimpleNamespace(**names)
-        compile_code, builder.build = builder.build, refuse
-        try:
-            instructions.pick_vec_isa()
-        finally:
-            builder.build = compile_code
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}", flush=True)
