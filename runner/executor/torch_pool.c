@@ -8,16 +8,14 @@
  * the private pools of CUDA graphs included, so honest code runs as it always does, and every
  * tensor lies where the supervisor can read it without the executor's help. (A pluggable allocator
  * would replace all of that.) Without a region, in the process that makes inputs, memory comes from
- * the driver. Kernels that PyTorch compiled in a build are found again by its leave as well.
+ * the driver.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "common/cuda_driver.h"
 #include "common/wire.h"
@@ -112,21 +110,6 @@ cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 	mapped = *memory;
 	mapped_bytes = memory_bytes;
 	return error;
-}
-
-/*
- * PyTorch looks for kernels that it has compiled only in a folder that it could write to. An
- * executor can't write to what its build left; what it compiles beyond that is lost, as PyTorch
- * then says.
- */
-int
-access(const char *path, int mode)
-{
-	const char *kernels = mode == W_OK ? getenv("PYTORCH_KERNEL_CACHE_PATH") : NULL;
-
-	if (kernels && strcmp(path, kernels) == 0)
-		return 0;
-	return faccessat(AT_FDCWD, path, mode, 0);
 }
 
 /* first fit: there are few segments, and PyTorch keeps them */
