@@ -37,26 +37,6 @@
 #define WIDER_THAN_MOVES 4
 #define WIDEN_MOST		64
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
-/* of what a slot takes among few, what it takes among many, at least */
-#define LEAST_SHARE		8
-
-/*
- * How long making another slot's inputs takes on a GPU, where a call makes many at once and costs
- * more than what it makes.
- */
-static bool
-one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
-{
-	double		all = slots * m->generate_time;
-	double		start = clock_now();
-
-	if (slots < 2)
-		return true;
-	if (!measure_generate(m, arena, order, 1))
-		return false;
-	m->generate_time = fmax((all - (clock_now() - start)) / (slots - 1), all / slots / LEAST_SHARE);
-	return true;
-}
 
 /* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
 static bool
@@ -141,12 +121,17 @@ make_inputs(Checks *c)
 		c->seeds[i] = random_next(&m->random);
 		c->order[i] = i;
 	}
-	/* once to touch the memory, then to see what it takes */
-	if (!measure_arena(m, &c->arena, c->slots + c->spare)
-		|| !measure_generate(m, &c->arena, c->order, c->slots)
-		|| !checks_time_making(m, &c->arena, c->order, c->slots))
-		return false;
-	return !m->backend->apart || one_more_input(m, &c->arena, c->order, c->slots);
+	/* the first time touches the memory, the second one tells what an input takes */
+	for (int i = 0; i < 2; i++)
+	{
+		double		started = clock_now();
+
+		if ((i == 0 && !measure_arena(m, &c->arena, c->slots + c->spare))
+			|| !measure_generate(m, &c->arena, c->order, c->slots))
+			return false;
+		m->generate_time = (clock_now() - started) / c->slots;
+	}
+	return true;
 }
 
 /*

@@ -15,9 +15,6 @@
 #include "supervisor/checks/outputs.h"
 #include "supervisor/session.h"
 
-#define MAKINGS			5		/* of inputs, to see what one takes, at most */
-#define MAKING_SECONDS	0.02	/* after which there is no other */
-
 /* Learns from a first run of the reference what holds for all others. */
 static bool
 learn_outputs(Measure *m, Executor *executor)
@@ -65,27 +62,6 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 			return false;
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
-	}
-	return true;
-}
-
-/*
- * Seconds that an input takes to make, which limit how many a block has. The least of a few makings
- * tells them, because other processes may have had the core in one of them.
- */
-bool
-checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
-{
-	double		first = clock_now();
-
-	m->generate_time = INFINITY;
-	for (int i = 0; i < MAKINGS && (i == 0 || clock_now() - first < MAKING_SECONDS); i++)
-	{
-		double		start = clock_now();
-
-		if (!measure_generate(m, arena, slots, n))
-			return false;
-		m->generate_time = fmin(m->generate_time, (clock_now() - start) / n);
 	}
 	return true;
 }

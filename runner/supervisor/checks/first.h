@@ -51,9 +51,6 @@ extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena,
 extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
 							uint64_t seed, char *out, double timeout, double *elapsed);
 
-/* to m->generate_time: seconds that each of these inputs takes to make */
-extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
-
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);
 
