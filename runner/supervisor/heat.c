@@ -194,20 +194,6 @@ heat_seconds(const Measure *m)
 		- m->member->before_checks;
 }
 
-/* The score of a short run is told by pairs alone: what it takes in the checks is not resolved. */
-static void
-refuse_slow(Result *r, double factor)
-{
-	if (r->outcome != OUTCOME_SUCCESSFUL || !(r->score * factor < 1))
-		return;
-	r->outcome = OUTCOME_TIMEOUT;
-	snprintf(r->detail, sizeof(r->detail), "the score is %.3g: the code takes more than %g times "
-			 "as long as the reference", r->score, factor);
-	json_object_set_new(r->evidence, "cause", json_string("slow_run"));
-	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
-	r->pairs = 0;
-}
-
 /* Outputs are written in no less time than this, so a run that took less wrote something else. */
 static void
 refuse_light(const Measure *m, Result *r)
@@ -243,7 +229,6 @@ heat_conclude(Measure *m)
 			memcpy(r->detail, all->detail, sizeof(r->detail));
 			member->killed = m->all.killed;
 		}
-		refuse_slow(r, m->job->profile.run_limit_factor);
 		refuse_light(m, r);
 		json_object_update_missing(r->evidence, all->evidence);
 		r->wall_seconds = clock_now() - m->started;

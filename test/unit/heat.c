@@ -1,6 +1,6 @@
 /*
  * heat.c
- *		What becomes of scores that no code can have, and of those far below the reference.
+ *		What becomes of scores that no code can have.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/heat.c"
@@ -8,11 +8,11 @@
 #include "tap.h"
 
 static const Backend backend = {.light_rate = 1e12};
-static Job	job = {.reference = "",.profile = {.run_limit_factor = 1000}};
+static Job	job = {.reference = ""};
 
 /* a code that writes a million bytes; what is not successful has no score */
 static Outcome
-concluded(int cores, double score, double seconds)
+concluded(int cores, double seconds)
 {
 	Measure		m = {.job = &job,.backend = &backend,.output_bytes = 1000000};
 	int			number = 0;
@@ -21,7 +21,7 @@ concluded(int cores, double score, double seconds)
 	job.cores = cores;
 	heat_init(&m, &number, 1);
 	m.members[0].result.outcome = OUTCOME_SUCCESSFUL;
-	m.members[0].result.score = score;
+	m.members[0].result.score = 2;
 	m.members[0].result.candidate_seconds = seconds;
 	heat_conclude(&m);
 	outcome = m.members[0].result.outcome;
@@ -34,10 +34,8 @@ concluded(int cores, double score, double seconds)
 int
 main(void)
 {
-	check(concluded(1, 2, 1.1e-6) == OUTCOME_SUCCESSFUL, "a run takes what writing outputs takes");
-	check(concluded(1, 2, 0.9e-6) == OUTCOME_UNVERIFIED, "one that takes less is no measurement");
-	check(concluded(4, 2, 0.9e-6) == OUTCOME_SUCCESSFUL, "four cores write four times as fast");
-	check(concluded(1, 0.0011, 1) == OUTCOME_SUCCESSFUL, "code may take 900 times as long");
-	check(concluded(1, 0.0009, 1) == OUTCOME_TIMEOUT, "and not 1100 times");
+	check(concluded(1, 1.1e-6) == OUTCOME_SUCCESSFUL, "a run takes what writing outputs takes");
+	check(concluded(1, 0.9e-6) == OUTCOME_UNVERIFIED, "one that takes less is no measurement");
+	check(concluded(4, 0.9e-6) == OUTCOME_SUCCESSFUL, "four cores write four times as fast");
 	return done();
 }
