@@ -177,14 +177,12 @@ end_orphans(void)
 typedef struct Numbers
 {
 	int			number[HEAT_MAX];
-	Apart		apart[HEAT_MAX];	/* of each */
 	int			n;
 } Numbers;
 
 static void
 add_number(Numbers *numbers, const Member *member)
 {
-	numbers->apart[numbers->n] = member->apart;
 	numbers->number[numbers->n++] = member->number;
 }
 
@@ -216,7 +214,7 @@ heed_signals(Measure *m)
 
 /*
  * Measures these candidates and prints their results, but for those of `killed`, where that is not
- * NULL, and `apart`: these are to be measured again, the latter in heats of their own.
+ * NULL, and `apart`: these are to be measured again.
  */
 static void
 measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed,
@@ -271,28 +269,6 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	free(m);
 }
 
-/* heats of those that are to be measured apart; how many there are */
-static int
-add_heats(Numbers *heats, int n, const Numbers *apart)
-{
-	int			compiling = -1;
-
-	for (int i = 0; i < apart->n; i++)
-	{
-		int			place = apart->apart[i] == APART_COMPILING ? compiling : -1;
-
-		if (place < 0)
-		{
-			place = n++;
-			heats[place] = (Numbers) {.n = 0};
-		}
-		if (apart->apart[i] == APART_COMPILING)
-			compiling = place;
-		heats[place].number[heats[place].n++] = apart->number[i];
-	}
-	return n;
-}
-
 /*
  * Code is measured once more if its process or its compiler was killed from outside, because a user
  * or the kernel, short of memory, may have done it, or if its process was stopped for too long. If
@@ -305,30 +281,28 @@ measure(const Job *job, const Options *options)
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-	/* each may go to the heat of code that compiles itself, and from there to one of its own */
-	Numbers		heats[1 + 2 * HEAT_MAX] = {{.n = job->candidates}};
-	int			n = 1;
+	Numbers		heat = {.n = job->candidates};
 
-	for (int i = 0; i < job->candidates; i++)
-		heats[0].number[i] = i;
+	for (int i = 0; i < heat.n; i++)
+		heat.number[i] = i;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGCONT, &again, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	for (int i = 0; i < n; i++)
+	while (heat.n > 0)
 	{
 		Numbers		killed = {.n = 0};
 		Numbers		apart = {.n = 0};
 
-		if (i > 0)
-			sched_setaffinity(0, sizeof(allowed), &allowed);
-		measure_once(job, options, &heats[i], known ? &killed : NULL, &apart);
+		measure_once(job, options, &heat, known ? &killed : NULL, &apart);
 		if (killed.n > 0)
 		{
 			sched_setaffinity(0, sizeof(allowed), &allowed);
 			measure_once(job, options, &killed, NULL, &apart);
 		}
-		n = add_heats(heats, n, &apart);
+		if (known)
+			sched_setaffinity(0, sizeof(allowed), &allowed);
+		heat = apart;
 	}
 	return 0;
 }

@@ -145,14 +145,6 @@ typedef struct Result
 	double		spent[SPENDINGS];
 } Result;
 
-/* Heats that a candidate is to be measured in. */
-typedef enum Apart
-{
-	APART_NOT,					/* this one */
-	APART_COMPILING,			/* the heat of code that compiles itself, after this one */
-	APART_ALONE,				/* one of its own */
-} Apart;
-
 /* a candidate: what of a measurement is its own */
 typedef struct Member
 {
@@ -162,7 +154,7 @@ typedef struct Member
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
-	Apart		apart;
+	bool		apart;			/* measured after the others, because it compiles itself */
 	bool		waits;			/* skipped by the step that all share now */
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */

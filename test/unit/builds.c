@@ -1,6 +1,6 @@
 /*
  * builds.c
- *		Builds of a job's candidates that compile themselves: what is made again by itself.
+ *		Builds of a job's candidates that compile themselves: their order, and verdicts.
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
@@ -13,6 +13,7 @@
 
 #define MOST		64
 #define KILLED		(128 + SIGKILL)
+#define RAISED		1			/* the code raised an error */
 #define TOO_LONG	(-1)
 
 /* interpreters that were started with the device, in order; the reference is member -1 */
@@ -139,15 +140,9 @@ build_disk_full(const Measure *of, const char *text)
 }
 
 bool
-build_lacked_room(Measure *of, const char *folder, const char *text)
+build_starved(Measure *of, const char *folder, int status, const char *text)
 {
-	return false;
-}
-
-bool
-build_lacked_processes(const char *text)
-{
-	return false;
+	return WEXITSTATUS(status) == KILLED;
 }
 
 static void
@@ -222,25 +217,18 @@ main(void)
 	status_of[0] = BUILD_FAILED;
 	status_of[1] = TOO_LONG;
 	status_of[2] = KILLED;
-	status_of[3] = BUILD_RAISED;
-	error_of[3] = "OSError: [Errno 28] No space left on device";
-	status_of[4] = BUILD_RAISED;
-	error_of[4] = "TypeError: no such argument";
-	build_heat(6);
+	status_of[3] = RAISED;
+	error_of[3] = "TypeError: no such argument";
+	build_heat(5);
 	check(m.members[0].result.outcome == OUTCOME_COMPILE_ERROR
 		  && m.members[1].result.outcome == OUTCOME_COMPILE_ERROR && builds_of[0] == 1,
 		  "what a compiler refuses, or takes too long for, has its verdict");
-	check(m.members[2].apart == APART_ALONE && m.members[3].apart == APART_ALONE,
-		  "what others may have failed is measured by itself");
-	check(m.members[4].apart == APART_NOT && m.members[4].result.outcome == OUTCOME_NONE
-		  && m.members[5].result.outcome == OUTCOME_NONE && kept == 2,
+	check(m.members[2].killed && m.members[2].result.outcome == OUTCOME_COMPILE_ERROR
+		  && !m.members[0].killed && !m.members[3].killed,
+		  "what may have lacked memory is measured once more");
+	check(m.members[3].result.outcome == OUTCOME_NONE
+		  && m.members[4].result.outcome == OUTCOME_NONE && kept == 2,
 		  "another error is judged later, and nothing is kept of it");
-	end_heat();
-
-	status_of[0] = KILLED;
-	build_heat(1);
-	check(m.members[0].result.outcome == OUTCOME_COMPILE_ERROR
-		  && m.members[0].apart == APART_NOT, "and by itself it is judged");
 	end_heat();
 	return done();
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ build_without_sandbox(Measure *m)
 	return problem != NULL;
 }
 
+/* Where code has a compiler say that there was no room, there must be less than builds want. */
 bool
 build_disk_full(const Measure *m, const char *text)
 {
@@ -143,30 +145,21 @@ build_disk_full(const Measure *m, const char *text)
 }
 
 bool
-build_lacked_room(Measure *m, const char *folder, const char *text)
+build_starved(Measure *m, const char *folder, int status, const char *text)
 {
-	remove_tree(folder);
-	if (!build_disk_full(m, text))
-		return false;
-	conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
-	return true;
-}
+	static const char *const words[] = {"Killed signal", "terminated with signal 9",
+		"died due to signal 9 (", ": Resource temporarily unavailable",
+	"Resource temporarily unavailable:", "cannot fork"};
+	bool		killed = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		|| (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL);
+	bool		full = build_disk_full(m, text);
 
-bool
-build_lacked_processes(const char *text)
-{
-	return strstr(text, ": Resource temporarily unavailable")
-		|| strstr(text, "Resource temporarily unavailable:") || strcasestr(text, "cannot fork")
-		|| strncmp(text, "bwrap: ", 7) == 0;
-}
-
-/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
-static bool
-was_killed(const char *text)
-{
-	return text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
-		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
-		|| strstr(text, "died due to signal 9 (") != NULL;
+	if (full)
+		remove_tree(folder);
+	if (full && build_disk_full(m, text))
+		conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+	return full || killed || strncmp(text, "bwrap: ", 7) == 0
+		|| text_mentions(text, words, sizeof(words) / sizeof(words[0]));
 }
 
 bool
@@ -221,12 +214,9 @@ compile_end(Measure *m, Compilation *c)
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}
-	if (build_lacked_room(m, c->folder, text))
+	m->member->killed = build_starved(m, c->folder, status, text);
+	if ((c->side == SIDE_REFERENCE || m->member->killed) && build_without_sandbox(m))
 		return false;
-	if ((c->side == SIDE_REFERENCE || build_lacked_processes(text)) && build_without_sandbox(m))
-		return false;
-	/* code can have its compiler say so, and is judged if it does again */
-	m->member->killed = was_killed(text) || build_lacked_processes(text);
 	if (c->side == SIDE_REFERENCE)
 		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
 	measure_cause(m, SIDE_CANDIDATE, "compiler");

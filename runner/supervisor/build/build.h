@@ -15,21 +15,15 @@ extern bool build_native(Measure *m);
 /* how many builds of code that compiles itself there are at once; each has up to two compilers */
 extern int	build_at_once(void);
 
-/*
- * Whether nothing more can be written where builds write, or too little for a build whose words
- * `text` are that there was no room. Code can have a compiler say so, so little is less than nearly
- * any build wants.
- */
+/* whether nothing more can be written where builds write; `text`: what a build has said */
 extern bool build_disk_full(const Measure *m, const char *text);
 
 /*
- * Whether a failed build lacked room that is still missing without what it wrote in its folder,
- * which goes; others took it then, and it is concluded so
+ * Whether a build that failed may have lacked memory, processes or room, so that its code is
+ * measured once more. Code can have a compiler say so, and is judged if it does again. Where the
+ * disk is full without what the build wrote in its folder, which goes then, the end is `lost`.
  */
-extern bool build_lacked_room(Measure *m, const char *folder, const char *text);
-
-/* whether a compiler, or its sandbox, says that it found no room for one more process */
-extern bool build_lacked_processes(const char *text);
+extern bool build_starved(Measure *m, const char *folder, int status, const char *text);
 
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);

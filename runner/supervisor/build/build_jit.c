@@ -24,9 +24,7 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
-/* statuses of exec_torch.py */
-#define BUILD_RAISED 1			/* the code raised an error */
-#define BUILD_FAILED 3			/* a compiler refused the code */
+#define BUILD_FAILED	3		/* status of exec_torch.py: a compiler refused the code */
 
 #define READY			4		/* interpreters that are ready, or build */
 
@@ -81,87 +79,39 @@ let_build(const Measure *m, Build *build)
 	build->until = clock_now() + m->job->profile.build_seconds;
 }
 
-/* whether the end of a build tells that a process of it was killed, as for want of memory */
-static bool
-was_killed(int status, const char *text)
-{
-	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-		|| (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL)
-		|| strstr(text, "Killed signal terminated program") != NULL
-		|| strstr(text, "terminated with signal 9") != NULL
-		|| strstr(text, "died due to signal 9 (") != NULL;
-}
-
 /*
- * Builds of a heat share memory and a disk. One that these may have failed is made again where its
- * candidate is measured by itself, and if it is the reference's, for each. False: it is by itself
+ * Judges a build that came to its end. What fails for another reason than a compiler's fails again,
+ * and is judged, in an executor.
  */
-static bool
-again_alone(Measure *m, Side side)
-{
-	if (m->nmembers == 1)
-		return false;
-	if (side == SIDE_CANDIDATE)
-	{
-		m->member->apart = APART_ALONE;
-		conclude(m, OUTCOME_LOST, NULL);
-		return true;
-	}
-	for (int i = 0; heat_next(m, &i);)
-	{
-		m->member->apart = APART_ALONE;
-		conclude(m, OUTCOME_LOST, NULL);
-	}
-	heat_enter_all(m);
-	return true;
-}
-
-/*
- * A build that came to its end: its verdict, if it has one. What fails for another reason than a
- * compiler's fails again, and is judged, in an executor. False: it is made again by itself
- */
-static bool
+static void
 judge_build(Measure *m, Side side, int status)
 {
 	Built	   *built = &m->code[side]->built;
 	const Build *build = &built->build;
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
-	bool		full;
-	bool		starved;
-	bool		killed;
 	char		text[1900] = "";
 
 	if (status != 0)
 		build_log(build->log, m->options->unsandboxed ? built->folder : BUILD_INSIDE, text,
 				  sizeof(text));
 	/* code may have gone on without what the disk had no room for */
-	full = build_disk_full(m, text);
-	built->in_part = status != 0 || full;
-	killed = was_killed(status, text) || build_lacked_processes(text);
-	starved = full || killed || strstr(text, "No space left on device")
-		|| strstr(text, "Disk quota exceeded");
-	if (starved && again_alone(m, side))
-		return false;
-	if (killed)
+	built->in_part = status != 0 || build_disk_full(m, text);
+	if (status != 0 && build_starved(m, built->folder, status, text))
 	{
 		m->member->killed = true;
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of memory, "
 				 "or found no room: %s", whose, text);
 	}
-	else if (WIFEXITED(status) && (WEXITSTATUS(status) == BUILD_FAILED
-								   || (full && WEXITSTATUS(status) == BUILD_RAISED)))
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
 	{
-		if (full && build_lacked_room(m, built->folder, text))
-			return true;
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%s%s", whose, text);
 	}
 	else if (status != 0)
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
-	return true;
 }
 
 /* Judges a build that did not come to its end. */
@@ -186,7 +136,7 @@ side_of(int which)
 	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
 }
 
-/* false: it has a verdict, or is made again by itself */
+/* false: it has a verdict */
 static bool
 await_build(Measure *m, int which)
 {
@@ -195,7 +145,6 @@ await_build(Measure *m, int which)
 	Build	   *build = &built->build;
 	double		started = clock_now();
 	bool		ended;
-	bool		here = true;
 	int			status;
 
 	/* The sandbox did not start, as was concluded. */
@@ -208,14 +157,14 @@ await_build(Measure *m, int which)
 	if (ended)
 	{
 		build->pid = -1;
-		here = judge_build(m, side, status);
+		judge_build(m, side, status);
 	}
 	else
 		judge_slow_build(m, side);
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
-	return here && m->result->outcome == OUTCOME_NONE;
+	return m->result->outcome == OUTCOME_NONE;
 }
 
 static void

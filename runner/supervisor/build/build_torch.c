@@ -124,9 +124,8 @@ prepare_builds(Measure *m)
 }
 
 /*
- * Code that compiles itself is measured after the others, so that code that compiles nothing has no
- * part in what interpreters are told for it. Where no sandbox hides what others have compiled, code
- * that compiles is measured by itself.
+ * Sets code apart that compiles itself. It is measured after the others, so that code that compiles
+ * nothing has no part in what interpreters are told for it.
  */
 static void
 set_apart(Measure *m)
@@ -142,12 +141,11 @@ set_apart(Measure *m)
 	}
 	if (plain)
 		m->builds.kinds = 0;
-	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
+	for (int i = 0; plain && heat_next(m, &i); i++)
 	{
-		if (!(m->member->code.kinds | m->reference.kinds) || !(plain || m->options->unsandboxed))
-			continue;
-		m->member->apart = m->options->unsandboxed ? APART_ALONE : APART_COMPILING;
-		conclude(m, OUTCOME_LOST, NULL);
+		m->member->apart = m->member->code.kinds != 0;
+		if (m->member->apart)
+			conclude(m, OUTCOME_LOST, NULL);
 	}
 	heat_enter_all(m);
 }
