@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""24 tasks in C for training, 6 of them held out, each with codes in many forms: fast, slow, and
-wrong.
+"""24 tasks for training in C or in CUDA C++, 6 of them held out, each with codes in many forms:
+fast, slow, and wrong.
 
-The references are plain loops. What makes a code fast is one of six ideas, which the families
-share: independent sums, rows read as they lie, sums taken once, windows that slide, tiles, and
-products in the order of rows. A held-out task is the family's idea on another formula, so it shows
-what was learnt and not what was memorised.
+The references are plain: loops on one core, kernels of a beginner. What makes a code fast is one
+of a few ideas, which the families of c_tasks.py and cuda_tasks.py share. A held-out task is a
+family's idea on another formula, so it shows what was learnt and not what was memorised.
 
   tasks.py list | held-out                names
   tasks.py show --tasks NAME              codes
@@ -17,419 +16,37 @@ import os
 import re
 import sys
 
+import c_tasks
+import cuda_tasks
 from needs import need
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-HELD_OUT = ("l1_distance", "column_abs", "gram", "box_abs", "rms_rows", "add_transposed")
-WIDTHS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-SMALL = (2, 8, 32, 256)
+LANGUAGES = {"c": c_tasks, "cuda": cuda_tasks}
 NAMES = ("s", "sum", "acc", "value")  # of the sum or the counter: the same form in other words
+SMALL = (2, 8, 32, 256)
 
 
-def argument(name, shape, role="in", **more):
-    return dict({"name": name, "dtype": "float32", "shape": shape, "role": role},
-                **({"init": "uniform", "low": -1, "high": 1} if role == "in" else {}), **more)
-
-
-def scalar(name, value):
-    return {"name": name, "dtype": "int32", "role": "scalar", "value": value}
-
-
-def body(parameters, text):
-    return f"void\nsolve({parameters})\n{{\n{text.strip(chr(10))}\n}}\n"
-
-
-def dividing(n):
-    return [k for k in WIDTHS if n % k == 0]
-
-
-def reductions(formula, second=False, rows=128, width=203):
-    """out[r] = sum of formula over row r. An addition waits for the last one, unless there are
-    several sums.
-
-    The rows are short, so that numbers left out of a sum are seen: of 30000, the last 3 would be
-    within the tolerance.
-    """
-    inputs = ("x", "y") if second else ("x",)
-    parameters = "".join(f"const float *{i}, " for i in inputs) + "float *out, int rows, int n"
-    arguments = [argument(i, [rows, width]) for i in inputs] + [
-        argument("out", [rows], "out"), scalar("rows", rows), scalar("n", width)]
-    move = ", ".join(f"{i} += n" for i in inputs)
-
-    def at(i):
-        return formula.replace("@", i)
-
-    def each_row(text):
-        inner = "\n".join("\t" + line if line else line for line in text.strip("\n").split("\n"))
-        return body(parameters, f"\tfor (int r = 0; r < rows; r++, {move})\n\t{{\n{inner}\n\t}}")
-
-    yield arguments, each_row(f"""
-	float s = 0;
-
-	for (int i = 0; i < n; i++)
-		s += {at('i')};
-	out[r] = s;""")
-    rest = f"""
-	for (; i < n; i++)
-		total += {at('i')};"""
-    for k in WIDTHS:
-        sums = f"""
-	float s[{k}] = {{0}};
-	float total = 0;
-	int i = 0;
-
-	for (; i + {k} <= n; i += {k})
-		for (int k = 0; k < {k}; k++)
-			s[k] += {at('i + k')};
-	for (int k = 0; k < {k}; k++)
-		total += s[k];{rest}
-	out[r] = total;"""
-        yield f"sums_{k}", each_row(sums)
-        yield f"wrong_rest_{k}", each_row(sums.replace(rest, ""))
-    yield "double", each_row(f"""
-	double s = 0;
-
-	for (int i = 0; i < n; i++)
-		s += {at('i')};
-	out[r] = s;""")
-    yield "two", each_row(f"""
-	float s = 0, s2 = 0;
-	int i;
-
-	for (i = 0; i + 1 < n; i += 2)
-	{{
-		s += {at('i')};
-		s2 += {at('i + 1')};
-	}}
-	if (i < n)
-		s += {at('i')};
-	out[r] = s + s2;""")
-
-
-def columns(formula, step="@ += #", rows=192, width=320):
-    """out[j] over the rows of column j; step joins the sum @ with the element #. Columns lie
-    apart, rows lie together."""
-    parameters = "const float *x, float *out, int rows, int columns"
-    arguments = [argument("x", [rows, width]), argument("out", [width], "out"),
-                 scalar("rows", rows), scalar("columns", width)]
-
-    def join(total, element):
-        return step.replace("@", total).replace("#", formula.replace("@", element))
-
-    clear = """
-	for (int j = 0; j < columns; j++)
-		out[j] = 0;"""
-    whole = clear + f"""
-	for (int s = 0; s < rows; s++)
-		for (int j = 0; j < columns; j++)
-			{join('out[j]', 'x[s * columns + j]')};"""
-    yield arguments, body(parameters, f"""
-	for (int j = 0; j < columns; j++)
-	{{
-		float s = 0;
-
-		for (int i = 0; i < rows; i++)
-			{join('s', 'x[i * columns + j]')};
-		out[j] = s;
-	}}""")
-    yield "rows", body(parameters, whole)
-    yield "wrong_start", body(parameters, whole.replace(clear, ""))
-    for k in dividing(width):
-        yield f"blocks_{k}", body(parameters, f"""
-	for (int j = 0; j < columns; j += {k})
-	{{
-		float s[{k}] = {{0}};
-
-		for (int i = 0; i < rows; i++)
-			for (int k = 0; k < {k}; k++)
-				{join('s[k]', 'x[i * columns + j + k]')};
-		for (int k = 0; k < {k}; k++)
-			out[j + k] = s[k];
-	}}""")
-    for k in (k for k in dividing(rows) if k <= 8):
-        lines = "\n".join(f"\t\t\t{join('t', f'x[(s + {u}) * columns + j]')};" for u in range(k))
-        yield f"unrolled_{k}", body(parameters, clear + f"""
-	for (int s = 0; s < rows; s += {k})
-		for (int j = 0; j < columns; j++)
-		{{
-			float t = out[j];
-
-{lines}
-			out[j] = t;
-		}}""")
-
-
-def products(a, b, n=96):
-    """c[i][j] = sum over k of a times b, whose places depend on i, j and k."""
-    inputs = ("a", "b") if b.startswith("b") else ("a",)
-    parameters = "".join(f"const float *{i}, " for i in inputs) + "float *c, int n"
-    arguments = [argument(i, [n, n]) for i in inputs] + [
-        argument("c", [n, n], "out"), scalar("n", n)]
-    clear = """
-	for (int s = 0; s < n * n; s++)
-		c[s] = 0;"""
-    add = f"c[i * n + j] += {a} * {b};"
-    yield arguments, body(parameters, f"""
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < n; j++)
-		{{
-			float s = 0;
-
-			for (int k = 0; k < n; k++)
-				s += {a} * {b};
-			c[i * n + j] = s;
-		}}""")
-    for form, outer, inner in (("rows", "i", "k"), ("rows_outer", "k", "i")):
-        yield form, body(parameters, clear + f"""
-	for (int {outer} = 0; {outer} < n; {outer}++)
-		for (int {inner} = 0; {inner} < n; {inner}++)
-			for (int j = 0; j < n; j++)
-				{add}""")
-    for t in dividing(n):
-        tiles = f"""
-	for (int i = 0; i < n; i++)
-		for (int jj = 0; jj < n; jj += {t})
-		{{
-			float s[{t}] = {{0}};
-
-			for (int k = 0; k < n; k++)
-				for (int j = jj; j < jj + {t}; j++)
-					s[j - jj] += {a} * {b};
-			for (int j = jj; j < jj + {t}; j++)
-				c[i * n + j] = s[j - jj];
-		}}"""
-        yield f"tiles_{t}", body(parameters, tiles)
-        yield f"wrong_tiles_{t}", body(parameters, tiles.replace(" = {0}", ""))
-        yield f"steps_{t}", body(parameters, clear + f"""
-	for (int kk = 0; kk < n; kk += {t})
-		for (int i = 0; i < n; i++)
-			for (int k = kk; k < kk + {t}; k++)
-				for (int j = 0; j < n; j++)
-					{add}""")
-
-
-def windows(formula, n=4096, w=64):
-    """out[i] = sum of formula over the w numbers from i on: n * w additions, or 2 * n where the
-    window slides."""
-    parameters = "const float *x, float *out, int n, int w"
-    arguments = [argument("x", [n + w]), argument("out", [n], "out"), scalar("n", n),
-                 scalar("w", w)]
-
-    def at(i):
-        return formula.replace("@", f"x[{i}]")
-
-    yield arguments, body(parameters, f"""
-	for (int i = 0; i < n; i++)
-	{{
-		float s = 0;
-
-		for (int k = 0; k < w; k++)
-			s += {at('i + k')};
-		out[i] = s;
-	}}""")
-    for k in dividing(n):
-        yield f"blocks_{k}", body(parameters, f"""
-	for (int i = 0; i < n; i += {k})
-	{{
-		float s[{k}] = {{0}};
-
-		for (int k = 0; k < w; k++)
-			for (int j = 0; j < {k}; j++)
-				s[j] += {at('i + j + k')};
-		for (int j = 0; j < {k}; j++)
-			out[i + j] = s[j];
-	}}""")
-    keep, move = "\t\t\tout[j] = s;\n", f"\t\t\ts += {at('j + w')} - {at('j')};\n"
-    for m in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
-        slide = f"""
-	for (int i = 0; i < n; i += {m})
-	{{
-		double s = 0;
-
-		for (int k = 0; k < w; k++)
-			s += {at('i + k')};
-		for (int j = i; j < i + {m}; j++)
-		{{
-{keep}{move}		}}
-	}}"""
-        yield f"slide_{m}", body(parameters, slide)
-        yield f"wrong_slide_{m}", body(parameters, slide.replace(keep + move, move + keep))
-
-
-def rows(formula, result, rows=512, width=24):
-    """y = result of x and t, the mean of formula over its row, which the reference takes anew for
-    each element."""
-    parameters = "const float *x, float *y, int rows, int columns"
-    arguments = [argument("x", [rows, width]), argument("y", [rows, width], "out"),
-                 scalar("rows", rows), scalar("columns", width)]
-
-    def whole(text):
-        return ("#include <math.h>\n\n" if "sqrtf" in result else "") + body(parameters, text)
-
-    def each(i):
-        return formula.replace("@", i)
-
-    def final(i, t):
-        return result.replace("@", i).replace("#", t)
-
-    yield arguments, whole(f"""
-	for (int i = 0; i < rows; i++)
-		for (int j = 0; j < columns; j++)
-		{{
-			float s = 0;
-
-			for (int k = 0; k < columns; k++)
-				s += {each('x[i * columns + k]')};
-			y[i * columns + j] = {final('x[i * columns + j]', 's / columns')};
-		}}""")
-    yield "once", whole(f"""
-	for (int i = 0; i < rows; i++)
-	{{
-		float s = 0;
-
-		for (int k = 0; k < columns; k++)
-			s += {each('x[i * columns + k]')};
-		for (int j = 0; j < columns; j++)
-			y[i * columns + j] = {final('x[i * columns + j]', 's / columns')};
-	}}""")
-    yield "wrong_whole", whole(f"""
-	float s = 0;
-
-	for (int k = 0; k < rows * columns; k++)
-		s += {each('x[k]')};
-	for (int j = 0; j < rows * columns; j++)
-		y[j] = {final('x[j]', 's / (rows * columns)')};""")
-    for k in dividing(width):
-        yield f"sums_{k}", whole(f"""
-	for (int i = 0; i < rows; i++)
-	{{
-		float s[{k}] = {{0}};
-		float t = 0;
-
-		for (int j = 0; j < columns; j += {k})
-			for (int k = 0; k < {k}; k++)
-				s[k] += {each('x[i * columns + j + k]')};
-		for (int k = 0; k < {k}; k++)
-			t += s[k];
-		t = t / columns;
-		for (int j = 0; j < columns; j++)
-			y[i * columns + j] = {final('x[i * columns + j]', 't')};
-	}}""")
-        yield f"rows_{k}", whole(f"""
-	for (int i = 0; i < rows; i++)
-	{{
-		const float *row = x + i * columns;
-		float s = 0;
-
-		for (int j = 0; j < columns; j += {k})
-		{{
-			float t = 0;
-
-			for (int k = j; k < j + {k}; k++)
-				t += {each('row[k]')};
-			s += t;
-		}}
-		s = s / columns;
-		for (int j = 0; j < columns; j++)
-			y[i * columns + j] = {final('row[j]', 's')};
-	}}""")
-
-
-def transposed(result, n=256):
-    """y[j][i] from x[i][j]: one of the two lies apart, unless tiles hold both in the cache."""
-    parameters = "const float *x, float *y, int n"
-    arguments = [argument("x", [n, n]), argument("y", [n, n], "out"), scalar("n", n)]
-    for form, outer, inner in ((None, "i", "j"), ("other_order", "j", "i")):
-        yield form or arguments, body(parameters, f"""
-	for (int {outer} = 0; {outer} < n; {outer}++)
-		for (int {inner} = 0; {inner} < n; {inner}++)
-			y[j * n + i] = {result};""")
-    for t in (2, 4, 8, 16, 32, 64):
-        for u in (4, 8, 16, 32, 64):
-            tiles = f"""
-	for (int is = 0; is < n; is += {t})
-		for (int js = 0; js < n; js += {u})
-			for (int j = js; j < js + {u}; j++)
-				for (int i = is; i < is + {t}; i++)
-					y[j * n + i] = {result};"""
-            yield f"tiles_{t}_{u}", body(parameters, tiles)
-            wrong = tiles.replace(f"< js + {u}", f"< js + {min(t, u)}").replace(
-                f"< is + {t}", f"< is + {min(t, u)}")
-            if wrong != tiles:
-                yield f"wrong_tiles_{t}_{u}", body(parameters, wrong)
-
-
-def absolute(text):
-    return f"({text} < 0 ? -{text} : {text})"
-
-
-def positive(text):
-    return f"({text} > 0 ? {text} : 0)"
-
-
-TASKS = {
-    "abs_sum": (reductions, absolute("x[@]")),
-    "square_sum": (reductions, "x[@] * x[@]"),
-    "relu_sum": (reductions, positive("x[@]")),
-    "fourth_sum": (reductions, "x[@] * x[@] * x[@] * x[@]"),
-    "squared_distance": (reductions, "(x[@] - y[@]) * (x[@] - y[@])", True),
-    "l1_distance": (reductions, "(x[@] < y[@] ? y[@] - x[@] : x[@] - y[@])", True),
-    "column_sums": (columns, "@"),
-    "column_squares": (columns, "@ * @"),
-    "column_relu": (columns, positive("@")),
-    "column_max": (columns, "@", "@ = @ < # ? # : @"),
-    "column_abs": (columns, absolute("@")),
-    "matmul": (products, "a[i * n + k]", "b[k * n + j]"),
-    "matmul_at": (products, "a[k * n + i]", "b[k * n + j]"),
-    "matmul_shifted": (products, "(a[i * n + k] + 1)", "b[k * n + j]"),
-    "gram": (products, "a[k * n + i]", "a[k * n + j]"),
-    "box_sum": (windows, "@"),
-    "box_squares": (windows, "@ * @"),
-    "box_relu": (windows, positive("@")),
-    "box_abs": (windows, absolute("@")),
-    "centre_rows": (rows, "@", "@ - #"),
-    "row_shares": (rows, absolute("@"), "@ / (#)"),
-    "rms_rows": (rows, "@ * @", "@ / sqrtf(#)"),
-    "transpose": (transposed, "x[i * n + j]"),
-    "add_transposed": (transposed, "x[i * n + j] + x[j * n + i]")}
-
-
-def forms(name, small=False):
-    """The signature and reference of a task, and its codes: {form: code}; wrong ones are named
-    wrong_... A right one is there in several spellings: what is called s in it has another name.
-    """
-    family, *about = TASKS[name]
-    made = family(*about)
-    arguments, reference = next(made)
-    codes = {}
-    for form, code in made:
+def forms(made, name, small=False, **sizes):
+    """The signature and reference of a task of a language, and its codes: {form: code}; wrong ones
+    are named wrong_... What is called s in a right one has another name in other spellings, which
+    are there of each form or by turn."""
+    family, *about = made.TASKS[name]
+    codes = family(*about, **sizes)
+    arguments, reference = next(codes)
+    found = {}
+    for number, (form, code) in enumerate(codes):
         numbers = {int(p) for p in form.split("_") if p.isdigit()}
         if form.startswith("wrong") or form == "other_order":
             if not small or form == "other_order":
-                codes[form] = code
+                found[form] = code
         elif not small or numbers <= set(SMALL):
-            for s in NAMES[:2 if small else None]:
-                codes[f"{form}_{s}"] = re.sub(r"\b([ij]?)s(2?)\b", rf"\g<1>{s}\2", code)
-    return {"entry": "solve", "args": arguments}, reference, codes
+            few = NAMES[:2 if small else None]
+            for k in range(min(made.SPELLINGS, len(few))):
+                s = few[(number + k) % len(few)]
+                found[f"{form}_{s}"] = re.sub(r"\b([ij]?)s(2?)\b", rf"\g<1>{s}\2", code)
+    return {"entry": "solve", "args": arguments}, reference, found
 
-
-# what an answer says of a form: why the reference is slow, and what is done about it
-WORDS = {
-    "sums": ("Each addition waits for the one before it.",
-             "Several independent sums, added up at the end."),
-    "two": ("Each addition waits for the one before it.", "Two independent sums."),
-    "double": ("The sum is rounded at each addition.", "A sum in double precision."),
-    "rows": ("The inner loop does not read numbers as they lie.",
-             "The inner loop goes along a row."),
-    "unrolled": ("The inner loop jumps from row to row.", "Several rows are added in one go."),
-    "blocks": ("Sums are taken one after the other.", "A block of sums is taken at once."),
-    "tiles": ("The inner loop jumps from row to row.", "Tiles stay in registers or in the cache."),
-    "steps": ("The inner loop jumps from row to row.", "Rows are added to rows, some at a time."),
-    "slide": ("Neighbours add up almost the same numbers.",
-              "The window slides: one number comes, one goes."),
-    "once": ("The same sum is taken for each element.", "The sum is taken once for a row."),
-    "other": ("One side is read or written apart.", "The other order of loops."), }
 
 # words of one's own, for models that have little room
 SHORT = {
@@ -437,18 +54,18 @@ SHORT = {
     "contrastive": ("short contrastive", "**{task}**\n\n{reference}{exemplars}")}
 
 
-def answer(form, code, short):
+def answer(language, form, code, short):
     """The whole text of an answer with a code."""
+    fenced = f"```{language}\n{code}```\n"
     if short:
-        return f"```c\n{code}```\n"
-    analysis, design = WORDS[form.removeprefix("wrong_").split(
-        "_")[0]] if "wrong" not in form else ("The reference does more than it must.",
-                                              "Fewer steps.")
+        return fenced
+    analysis, design = ("The reference does more than it must.", "Fewer steps."
+                        ) if "wrong" in form else LANGUAGES[language].WORDS[form.split("_")[0]]
     return (f"## Performance Analysis\n{analysis}\n\n## Algorithm Design\n{design}\n\n"
-            f"## Code Implementation\n```c\n{code}```\n")
+            f"## Code Implementation\n{fenced}")
 
 
-def add(a):
+def add(a, made):
     """Adds the tasks, and proposes their codes as answers: of each form, the first spelling
     answers a plain prompt, and others answer prompts with exemplars, which are drawn from the
     first."""
@@ -456,25 +73,26 @@ def add(a):
     import psycopg
     from cudal1 import query, submit, wait
     query("SELECT cudal1_open_pool(%s)", (a.pool,))
-    made = {}
+    codes = {}
     for name in a.tasks:
-        signature, reference, codes = forms(name, a.small)
-        query("SELECT cudal1_add_task(%s, %s, 'c', %s, %s, %s)",
-              (name, reference, psycopg.types.json.Jsonb(signature), 2 if name in HELD_OUT else 1,
+        signature, reference, some = forms(made, name, a.small)
+        query("SELECT cudal1_add_task(%s, %s, %s, %s, %s, %s)",
+              (name, reference, a.language, psycopg.types.json.Jsonb(signature),
+               2 if name in made.HELD_OUT else 1,
                psycopg.types.json.Jsonb({"profile": a.profile, "score_scale": "log"})))
-        made.update({(name, form): code for form, code in codes.items()})
+        codes.update({(name, form): code for form, code in some.items()})
     total = {}
     for kind in ("augment", "contrastive"):
         template = None
         if a.short:
             template, words = SHORT[kind]
             query("SELECT cudal1_add_prompt_template(%s, %s, %s)", (template, kind, words))
-        wanted = [(n, f) for n, f in made
-                  if n not in HELD_OUT and f.endswith(NAMES[1:]) == (kind == "contrastive")]
+        wanted = [(n, f) for n, f in codes
+                  if n not in made.HELD_OUT and f.endswith(NAMES[1:]) == (kind == "contrastive")]
         prompts = [query("SELECT prompt_id FROM cudal1_prompt(%s, kind => %s, pool => %s,"
                          " template => %s)", (n, kind, a.pool, template))[0][0] for n, _ in wanted]
-        found = submit(prompts, [answer(f, made[n, f], a.short) for n, f in wanted], a.method,
-                       [None] * len(wanted), [f"form {f}" for _, f in wanted])
+        found = submit(prompts, [answer(a.language, f, codes[n, f], a.short) for n, f in wanted],
+                       a.method, [None] * len(wanted), [f"form {f}" for _, f in wanted])
         total.update(zip(wanted, wait(found, limit=36000)))
     for name in a.tasks:
         got = {f: r for (n, f), r in total.items() if n == name}
@@ -487,10 +105,10 @@ def add(a):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     p.add_argument("what", choices=("list", "held-out", "show", "add"))
-    p.add_argument("--tasks", type=lambda text: text.split(","), default=list(TASKS),
-                   metavar="NAME,...")
+    p.add_argument("--language", choices=LANGUAGES, default="c")
+    p.add_argument("--tasks", type=lambda text: text.split(","), metavar="NAME,...")
     p.add_argument("--small", action="store_true", help="few forms of each task")
     p.add_argument("--short", action="store_true",
                    help="short prompts, and answers of nothing but code")
@@ -498,17 +116,19 @@ def main():
     p.add_argument("--method", default="by hand")
     p.add_argument("--profile", default="default", help="with which the tasks are measured")
     a = p.parse_args()
-    if set(a.tasks) - set(TASKS):
-        p.error("tasks are " + ", ".join(TASKS))
+    made = LANGUAGES[a.language]
+    a.tasks = a.tasks or list(made.TASKS)
+    if set(a.tasks) - set(made.TASKS):
+        p.error("tasks are " + ", ".join(made.TASKS))
     if a.what in ("list", "held-out"):
-        print(",".join(n for n in a.tasks if (n in HELD_OUT) == (a.what == "held-out")))
+        print(",".join(n for n in a.tasks if (n in made.HELD_OUT) == (a.what == "held-out")))
     elif a.what == "show":
         for name in a.tasks:
-            _, reference, codes = forms(name, a.small)
+            _, reference, codes = forms(made, name, a.small)
             for form, code in {"reference": reference, **codes}.items():
                 print(f"/* {name}: {form} */\n{code}")
     else:
-        add(a)
+        add(a, made)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+# The codes of examples/train/cuda_tasks.py, run on a processor with a block's threads taking turns: right ones are what the task's
+# formula says, wrong ones are not. test/trainers/cuda_forms.py without --few and --tasks runs all of them, and with --nvcc compiles them.
+use strict;
+use warnings;
+use FindBin;
+use IPC::Run ();
+use JSON::PP ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'no NumPy' if system('/usr/bin/python3 -c "import numpy" 2>/dev/null') != 0;
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my @all = qw(cuda_squared_distance cuda_column_max cuda_matmul_at cuda_box_squares cuda_rms_rows cuda_clip cuda_add_transposed);
+
+sub odd
+{
+	my ($names, @words) = @_;
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ '/usr/bin/python3', "$FindBin::RealBin/../trainers/cuda_forms.py", "$FindBin::RealBin/../../examples/train", $folder,
+		'--few', '--tasks', join(',', @$names), @words ], '>', \$out, '2>', \$err) or diag($err);
+	return map { JSON::PP::decode_json($_) } split /\n/, $out;
+}
+
+my @found = odd(\@all);
+is_deeply([ map { $_->{task} } @found ], \@all, 'a task of each family');
+for (@found)
+{
+	is_deeply($_->{odd}, {}, "$_->{task}: $_->{codes} codes, $_->{wrong} of them wrong, are what they are called");
+	ok($_->{same}, 'and small sizes leave them as they are');
+	cmp_ok($_->{wrong}, '>=', 5, 'of both there are some');
+}
+for (odd([qw(cuda_column_max cuda_matmul_at cuda_rms_rows cuda_add_transposed)], '--without', '__syncthreads();'))
+{
+	is(scalar keys %{ $_->{odd} }, $_->{codes}, "$_->{task}: no code is right without its barriers");
+	cmp_ok($_->{codes}, '>', 1, 'of those that have some');
+}
+done_testing();
