@@ -1,5 +1,5 @@
 """The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES
-LIBDIR cpu|cuda THREADS|build.
+LIBDIR cpu|cuda THREADS|build|ahead.
 
 Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever
 it is told to (a zygote). An executor loads a task and, on the candidate's side, the candidate's
@@ -577,11 +577,11 @@ def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
     executor.serve()
 
 
-def limit_build(device, data_bytes):
+def limit_build(device, data_bytes, ahead):
     """What a candidate and its compilers get: processes, not without end, and for each at least the
     memory of a compiler.
     """
-    if device == "cuda":
+    if device == "cuda" and not ahead:
         # what the driver takes is not the code's
         torch.empty(1, device=device)
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
@@ -598,11 +598,15 @@ def limit_build(device, data_bytes):
         resource.setrlimit(limit, (value, value))
 
 
-def build(source_fd, device, data_bytes, libdir):
+def build(source_fd, device, data_bytes, libdir, ahead):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
-    lies in the folders of the environment.
+    lies in the folders of the environment. `ahead`: code for a GPU is loaded without one, for the
+    extensions that it compiles then; what fails for another reason fails again with the GPU.
     """
-    limit_build(device, data_bytes)
+    limit_build(device, data_bytes, ahead)
+    loads_alone = ahead and device == "cuda"
+    if loads_alone:
+        torch.cuda.is_available = lambda: True
     sys.argv[:] = ["candidate.py"]
     torch.set_grad_enabled(False)
     task_source, code, _ = common.read_sources(source_fd)
@@ -617,6 +621,8 @@ def build(source_fd, device, data_bytes, libdir):
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
             *arguments, **keywords
         )
+        if loads_alone:
+            return 0
         inputs = [
             value.to(device) if isinstance(value, torch.Tensor) else value
             for value in task.get_inputs()
@@ -631,6 +637,8 @@ def build(source_fd, device, data_bytes, libdir):
         text = f"{type(error).__name__}: {error}"
         # its words alone, without the commands and what else was printed
         os.ftruncate(1, 0)
+        if loads_alone and "Error building extension" not in text:
+            return 0
         if common.lacks_cuda(error):
             print(f"no CUDA compiler for a {device} here (nvcc, and a GPU that it compiles for), "
                   f"which this code asks for\n{common.explain(error)}", flush=True)
@@ -648,13 +656,13 @@ def build(source_fd, device, data_bytes, libdir):
 
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    if sys.argv[5:] == ["build"]:
+    if sys.argv[5] in ("build", "ahead"):
         torch.set_num_threads(cores)
         # the device may not be held yet
         if not os.read(4, 1):
             sys.exit("exec_torch: the build is not wanted any more")
         os.close(4)
-        sys.exit(build(3, sys.argv[4], data_bytes, libdir))
+        sys.exit(build(3, sys.argv[4], data_bytes, libdir, sys.argv[5] == "ahead"))
     zygote = socket.socket(fileno=3)
     os.dup2(4, wire.FD_FILTER)
     os.close(4)

@@ -26,6 +26,14 @@ typedef struct Compiler
 
 struct Interpreter;
 
+/* What a Python interpreter is started for. */
+typedef enum InterpreterUse
+{
+	USE_FORKS,					/* its forks run the code */
+	USE_BUILD,					/* a build with the device */
+	USE_AHEAD					/* a build before the device is held, which it can't reach */
+} InterpreterUse;
+
 /* how code is built */
 typedef struct BuildCalls
 {
@@ -33,8 +41,9 @@ typedef struct BuildCalls
 	bool		(*compiler) (Measure *m, Compiler *compiler);
 	/* a command whose first line is that compiler's version */
 	void		(*version) (Measure *m, char *command, size_t size);
-	/* of modules: what an interpreter needs on this device; `forks`: its forks run the code */
-	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox, bool forks);
+	/* of modules: what an interpreter needs on this device */
+	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox,
+								InterpreterUse use);
 	/* to the key of kept builds: the device that they are for; NULL: any */
 	void		(*key) (Measure *m, json_t *key);
 } BuildCalls;

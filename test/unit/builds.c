@@ -29,7 +29,7 @@ static Measure m;
 static Job	job;
 
 static void
-needs_nothing(Measure *of, Interpreter *i, Sandbox *sandbox, bool forks)
+needs_nothing(Measure *of, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
 }
 

@@ -46,7 +46,7 @@ cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	Sandbox		sandbox = {.environment = environment,.first = true};
 	Arena		own = gpu_arena_of(arena, side);
 
-	gpu_sandbox(m, &sandbox, environment, 4);
+	gpu_sandbox(m, &sandbox, environment, 4, true);
 	return native_start(m, executor, code, &own, "exec-cuda", &sandbox);
 }
 

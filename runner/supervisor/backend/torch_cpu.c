@@ -155,7 +155,7 @@ find_allocator(char *path, size_t size)
 }
 
 static void
-torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
+torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
 	if (find_allocator(i->preload, sizeof(i->preload)))
 	{

@@ -61,12 +61,12 @@ torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 }
 
 static void
-torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, bool forks)
+torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
 	const Gpu  *gpu = m->gpu;
 
-	i->pairs = gpu_sandbox(m, sandbox, i->environment, i->pairs);
-	if (forks)
+	i->pairs = gpu_sandbox(m, sandbox, i->environment, i->pairs, use != USE_AHEAD);
+	if (use == USE_FORKS)
 	{
 		/* the memory of PyTorch's allocator comes through it */
 		snprintf(i->preload, sizeof(i->preload), "%s/libcudal1pool.so", m->options->libdir);

@@ -100,8 +100,9 @@ compiled_kinds(const Measure *m, const char *code)
 }
 
 void
-interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox)
+interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, Sandbox *sandbox)
 {
+	bool		all = use == USE_FORKS;
 	bool		sandboxed = !m->options->unsandboxed;
 	const char *folder = m->code[side]->built.folder;
 	const char *inside = sandboxed ? BUILD_INSIDE : folder;
@@ -117,7 +118,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->threads, sizeof(i->threads), "%d",
 			 MOST_THREADS * (m->nmembers + m->backend->apart));
 	find_places(i, m->options->python);
-	m->backend->builds.interpreter(m, i, sandbox, all);
+	m->backend->builds.interpreter(m, i, sandbox, use);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python, i->tools);
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,

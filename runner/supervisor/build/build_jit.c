@@ -2,10 +2,14 @@
  * build_jit.c
  *		Builds PyTorch code that compiles itself, in sandboxes.
  *
- * Code that compiles itself runs once, with the device, in a sandbox where it may start compilers
- * and write to a folder. Executors find that folder at the same name, each in a mount of its own
- * over which it may write (guard.c). Each side has a folder that its own code alone has made: a
- * process sees no other's. Builds follow each other, because some time what they compile.
+ * Code that compiles itself runs once, in a sandbox where it may start compilers and write to a
+ * folder. Executors find that folder at the same name, each in a mount of its own over which it may
+ * write (guard.c). Each side has a folder that its own code alone has made: a process sees no
+ * other's.
+ *
+ * Extensions are compiled before the device is held, several at once, since compilers take long and
+ * need no device. Code for a GPU is then loaded without one, as far as it gets. Whatever else code
+ * compiles is built with the device, one after the other, because some time what they compile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,20 +32,27 @@
 
 #define READY			4		/* interpreters that are ready, or build */
 
+/* a side of those that a heat builds: the reference (0), or one candidate's */
+static Side
+side_of(int which)
+{
+	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+}
+
 /*
- * A side's code runs once. The interpreters of the first builds start before the device is held,
- * import PyTorch, and wait; others start while those before them build.
+ * Starts the interpreter of a build, which imports PyTorch and waits. The first that need the
+ * device start before it is held, the others while those before them build.
  */
 static bool
-start_build(Measure *m, Side side)
+start_build(Measure *m, Side side, InterpreterUse use)
 {
 	Built	   *built = &m->code[side]->built;
 	Interpreter i;
 	Sandbox		sandbox;
 	int			pair[2] = {-1, -1};
 
-	interpreter_prepare(m, side, false, &i, &sandbox);
-	i.argv[8] = "build";
+	interpreter_prepare(m, side, use, &i, &sandbox);
+	i.argv[8] = use == USE_AHEAD ? "ahead" : "build";
 	i.argv[9] = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");
@@ -129,13 +140,6 @@ judge_slow_build(Measure *m, Side side)
 			 m->job->profile.build_seconds);
 }
 
-/* a side of those that a heat builds: the reference (0), or one candidate's */
-static Side
-side_of(int which)
-{
-	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
-}
-
 /* false: it has a verdict */
 static bool
 await_build(Measure *m, int which)
@@ -143,16 +147,15 @@ await_build(Measure *m, int which)
 	Side		side = side_of(which);
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build;
-	double		started = clock_now();
 	bool		ended;
 	int			status;
 
 	/* The sandbox did not start, as was concluded. */
 	if (build->pid <= 0)
 		return false;
-	let_build(m, build);
+	if (build->until == 0)
+		let_build(m, build);
 	ended = build_wait(build->pid, build->until, &status);
-	measure_spent(m, SPENT_BUILD, started);
 	built->in_part = true;
 	if (ended)
 	{
@@ -198,7 +201,49 @@ start_interpreters(Measure *m, int from)
 			continue;
 		left--;
 		if (m->code[side]->built.build.pid == 0)
-			start_build(m, side);
+			start_build(m, side, USE_BUILD);
+	}
+}
+
+/* Whether a side's extensions are left to compile. On a CPU the rest of a build may be timed. */
+static bool
+goes_ahead(const Measure *m, int which)
+{
+	const Code *code = m->code[side_of(which)];
+	unsigned	extensions = 1u << BUILT_EXTENSIONS;
+
+	return code->built.key && (m->backend->apart ? code->kinds & extensions
+							   : code->kinds == extensions);
+}
+
+/* keeps what a build that came to its end has left */
+static void
+keep_build(Measure *m, Built *built)
+{
+	if (!built->in_part)
+		build_cache_keep(m, built->key, built->folder);
+	free(built->key);
+	built->key = NULL;
+}
+
+void
+build_ahead(Measure *m)
+{
+	int			begun = 0;
+
+	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
+	{
+		Built	   *built;
+
+		for (; begun <= m->nmembers && begun < i + build_at_once(); begun++)
+			if (build_enter(m, begun) && goes_ahead(m, begun)
+				&& start_build(m, side_of(begun), USE_AHEAD))
+				let_build(m, &m->code[side_of(begun)]->built.build);
+		if (!build_enter(m, i) || !goes_ahead(m, i) || !await_build(m, i))
+			continue;
+		built = &m->code[side_of(i)]->built;
+		if (!m->backend->apart)
+			keep_build(m, built);
 	}
 }
 
@@ -215,6 +260,7 @@ build_on_device(Measure *m)
 	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
 		Built	   *built;
+		double		started;
 
 		if (!build_enter(m, i) || !m->code[side_of(i)]->built.key)
 		{
@@ -226,10 +272,11 @@ build_on_device(Measure *m)
 		if (!build_enter(m, i))
 			continue;
 		built = &m->code[side_of(i)]->built;
-		if (await_build(m, i) && !built->in_part)
-			build_cache_keep(m, built->key, built->folder);
-		free(built->key);
-		built->key = NULL;
+		started = clock_now();
+		if (!await_build(m, i))
+			built->in_part = true;
+		measure_spent(m, SPENT_BUILD, started);
+		keep_build(m, built);
 	}
 	heat_enter_all(m);
 	if (executor_cancelled)

@@ -212,7 +212,7 @@ build_zygotes(Measure *m)
 		Sandbox		sandbox;
 
 		/* each seat is taken by both sides in turn; a fork goes over to its own folder */
-		interpreter_prepare(m, SIDE_REFERENCE, true, &i, &sandbox);
+		interpreter_prepare(m, SIDE_REFERENCE, USE_FORKS, &i, &sandbox);
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
@@ -220,6 +220,7 @@ build_zygotes(Measure *m)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
+	build_ahead(m);
 	build_start_on_device(m);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)

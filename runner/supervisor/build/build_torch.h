@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "process/sandbox.h"
+#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 
 #define BUILDS_INSIDE "/compiled"	/* parents find all folders of builds there */
@@ -60,13 +61,17 @@ typedef struct Interpreter
 
 extern void interpreter_set(Interpreter *i, const char *name, const char *value);
 
-/* `all`: every folder of the heat, for executors; else that of a side, for its build */
-extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox);
+/* USE_FORKS: with every folder of the heat; else with that of a side, which its build writes to */
+extern void interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i,
+								Sandbox *sandbox);
 
 /* Kinds of things that code compiles when it runs, a bit for each (Code.kinds). */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
 
 /* starts the interpreters of the first builds, which wait for the device */
 extern void build_start_on_device(Measure *m);
+
+/* compiles extensions before the device is held; sides may have a verdict then */
+extern void build_ahead(Measure *m);
 
 #endif							/* CUDAL1_BUILD_TORCH_H */

@@ -148,7 +148,8 @@ extern void gpu_environment(Measure *m);
  * Adds what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on,
  * and the new n is returned
  */
-extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n);
+extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
+						bool device);
 
 /* whether code may have several things to do at once, and has a use for several queues */
 extern bool gpu_code_is_concurrent(JobLanguage language, const char *source);

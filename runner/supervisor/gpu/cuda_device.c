@@ -113,17 +113,18 @@ one_queue_will_do(const Measure *m)
 }
 
 int
-gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n)
+gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n, bool device)
 {
 	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
 		"/dev/nvidia-uvm-tools"};
 	Gpu		   *gpu = m->gpu;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; device && i < 3; i++)
 		if (access(shared[i], F_OK) == 0)
 			sandbox->devices[sandbox->ndevices++] = shared[i];
 	snprintf(gpu->node, sizeof(gpu->node), "/dev/nvidia%d", gpu->nvml.minor);
-	sandbox->devices[sandbox->ndevices++] = gpu->node;
+	if (device)
+		sandbox->devices[sandbox->ndevices++] = gpu->node;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {"/sys", false};
 	if (gpu->driver.folder[0] && strncmp(gpu->driver.folder, "/usr/", 5) != 0
 		&& strncmp(gpu->driver.folder, "/lib", 4) != 0)
