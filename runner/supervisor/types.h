@@ -52,6 +52,7 @@ typedef struct Build
 /* Things that code has compiled itself. */
 typedef struct Built
 {
+	Build		ahead;			/* of extensions, before the device is held */
 	Build		build;
 	/* empty if neither side compiles; the reference's if only that does */
 	char		folder[PATH_MAX + 32];

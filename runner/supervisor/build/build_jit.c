@@ -47,6 +47,7 @@ static bool
 start_build(Measure *m, Side side, InterpreterUse use)
 {
 	Built	   *built = &m->code[side]->built;
+	Build	   *build = use == USE_AHEAD ? &built->ahead : &built->build;
 	Interpreter i;
 	Sandbox		sandbox;
 	int			pair[2] = {-1, -1};
@@ -64,10 +65,9 @@ start_build(Measure *m, Side side, InterpreterUse use)
 		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
 	sandbox.fds[sandbox.nfds++] = pair[1];
 	sandbox.output_fd = log_file();
-	built->build = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0],
-		.log = sandbox.output_fd};
+	*build = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0], .log = sandbox.output_fd};
 	close(pair[1]);
-	return built->build.pid > 0
+	return build->pid > 0
 		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
 }
 
@@ -95,10 +95,9 @@ let_build(const Measure *m, Build *build)
  * and is judged, in an executor.
  */
 static void
-judge_build(Measure *m, Side side, int status)
+judge_build(Measure *m, Side side, const Build *build, int status)
 {
 	Built	   *built = &m->code[side]->built;
-	const Build *build = &built->build;
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	char		text[1900] = "";
@@ -142,11 +141,9 @@ judge_slow_build(Measure *m, Side side)
 
 /* false: it has a verdict */
 static bool
-await_build(Measure *m, int which)
+await_build(Measure *m, Side side, Build *build)
 {
-	Side		side = side_of(which);
 	Built	   *built = &m->code[side]->built;
-	Build	   *build = &built->build;
 	bool		ended;
 	int			status;
 
@@ -160,7 +157,7 @@ await_build(Measure *m, int which)
 	if (ended)
 	{
 		build->pid = -1;
-		judge_build(m, side, status);
+		judge_build(m, side, build, status);
 	}
 	else
 		judge_slow_build(m, side);
@@ -173,6 +170,7 @@ await_build(Measure *m, int which)
 static void
 end_builds(Code *code)
 {
+	end_build(&code->built.ahead);
 	end_build(&code->built.build);
 	free(code->built.key);
 	if (code->source_fd >= 0)
@@ -187,6 +185,17 @@ build_end(Measure *m)
 		end_builds(&m->members[i].code);
 }
 
+/* Whether a side's extensions are left to compile. On a CPU the rest of a build may be timed. */
+static bool
+goes_ahead(const Measure *m, int which)
+{
+	const Code *code = m->code[side_of(which)];
+	unsigned	extensions = 1u << BUILT_EXTENSIONS;
+
+	return code->built.key && (m->backend->apart ? code->kinds & extensions
+							   : code->kinds == extensions);
+}
+
 /* Starts the next interpreters, from a side on; the last side that was entered is current. */
 static void
 start_interpreters(Measure *m, int from)
@@ -197,23 +206,13 @@ start_interpreters(Measure *m, int from)
 	{
 		Side		side = side_of(i);
 
-		if (!build_enter(m, i) || !m->code[side]->built.key)
+		if (!build_enter(m, i) || !m->code[side]->built.key
+			|| (!m->backend->apart && goes_ahead(m, i)))
 			continue;
 		left--;
 		if (m->code[side]->built.build.pid == 0)
 			start_build(m, side, USE_BUILD);
 	}
-}
-
-/* Whether a side's extensions are left to compile. On a CPU the rest of a build may be timed. */
-static bool
-goes_ahead(const Measure *m, int which)
-{
-	const Code *code = m->code[side_of(which)];
-	unsigned	extensions = 1u << BUILT_EXTENSIONS;
-
-	return code->built.key && (m->backend->apart ? code->kinds & extensions
-							   : code->kinds == extensions);
 }
 
 /* keeps what a build that came to its end has left */
@@ -233,17 +232,15 @@ build_ahead(Measure *m)
 
 	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
-		Built	   *built;
+		Side		side = side_of(i);
 
 		for (; begun <= m->nmembers && begun < i + build_at_once(); begun++)
 			if (build_enter(m, begun) && goes_ahead(m, begun)
 				&& start_build(m, side_of(begun), USE_AHEAD))
-				let_build(m, &m->code[side_of(begun)]->built.build);
-		if (!build_enter(m, i) || !goes_ahead(m, i) || !await_build(m, i))
-			continue;
-		built = &m->code[side_of(i)]->built;
-		if (!m->backend->apart)
-			keep_build(m, built);
+				let_build(m, &m->code[side_of(begun)]->built.ahead);
+		if (build_enter(m, i) && goes_ahead(m, i)
+			&& await_build(m, side, &m->code[side]->built.ahead) && !m->backend->apart)
+			keep_build(m, &m->code[side]->built);
 	}
 }
 
@@ -273,7 +270,7 @@ build_on_device(Measure *m)
 			continue;
 		built = &m->code[side_of(i)]->built;
 		started = clock_now();
-		if (!await_build(m, i))
+		if (!await_build(m, side_of(i), &built->build))
 			built->in_part = true;
 		measure_spent(m, SPENT_BUILD, started);
 		keep_build(m, built);
