@@ -142,7 +142,12 @@ run_alone(Pair *pair, const Plan *plan)
 
 	for (int i = 0; i < ALONE_WINDOWS && good; i++)
 	{
-		good = window_draw(pair, plan) && run(pair, &pair->process[0]);
+		good = window_draw(pair, plan);
+		/* Each has a rest probe, so that a kernel that goes on later is known to be another's. */
+		if (pair->round.hand != UINT32_MAX)
+			pair->round.probed = pair->round.hand;
+		pair->round.hand = UINT32_MAX;
+		good = good && run(pair, &pair->process[0]);
 		if (good)
 			values_append(&alone, pair->process[0].seconds);
 	}

@@ -338,6 +338,13 @@ begin(Pair *pair, Process *process)
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
 
+/* Whose kernel goes on after a run: not a reference's that rested in its windows alone. */
+static Process *
+restless(Pair *pair, Process *process)
+{
+	return pair->n == 1 && isfinite(pair->alone) ? &pair->process[1] : process;
+}
+
 /* The runs of a window, in the order in which things happen. */
 bool
 window_run(Pair *pair, Process *process)
@@ -378,8 +385,8 @@ window_run(Pair *pair, Process *process)
 			bool		rests = true;
 
 			good = m->backend->rests(m, &rests)
-				&& (rests || refuse(m, process, "rest", "a kernel went on after the run had "
-									"ended"));
+				&& (rests || refuse(m, restless(pair, process), "rest", "a kernel went on after "
+									"the run had ended"));
 			turned = true;
 		}
 		if (good && compared_as(round, k) >= 0)
