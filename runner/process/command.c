@@ -2,10 +2,10 @@
  * command.c
  *		A command to an executor, and the clock of it.
  *
- * A command goes through these phases: look whether all others are stopped, read the clock, thaw,
- * send, wait for the answer, freeze, read the clock. Candidate code runs only inside that window,
- * so no work can be hidden before the command or after the answer, and the supervisor reads outputs
- * from a process that can't change them.
+ * A command goes through these phases: look whether all others are stopped, read the clock, send,
+ * thaw, wait for the answer, freeze, read the clock. Candidate code runs in between alone, so no
+ * work can be hidden before a command or after its answer. Runs of a window are one command, and
+ * have clocks of their own (time/window.c).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
  * on_host.c
- *		Runs on a CPU: arenas in shared memory, blocks by commands, outputs compared by the
+ *		Runs on a CPU: arenas in shared memory, single runs by commands, outputs compared by the
  *		supervisor.
  */
 #define _GNU_SOURCE

@@ -14,8 +14,8 @@
 #include "supervisor/backend.h"
 #include "supervisor/time/time.h"
 
-#define SPREAD_TIMES	8		/* times the memory of a run's results, that those of all runs */
-#define SPREAD_BYTES	((uint64_t) 4 << 20)	/* and these bytes, may lie in */
+#define SPREAD_TIMES	8		/* results may lie in so many times their own bytes, */
+#define SPREAD_BYTES	((uint64_t) 4 << 20)	/* and in these beside */
 
 /* Adds a stretch; those that it overlaps become part of it. */
 static void
@@ -35,7 +35,7 @@ add(Process *process, WireStretch added)
 		added.from = added.from < s.from ? added.from : s.from;
 		added.to = added.to > s.to ? added.to : s.to;
 	}
-	/* there is room for more than a process may have had new */
+	/* A process that spreads is refused long before there is no room. */
 	if (n < STRETCHES)
 		process->stretch[n++] = added;
 	process->nstretches = n;

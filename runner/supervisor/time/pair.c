@@ -27,11 +27,11 @@
 #define ROUNDS_MOST		64
 #define ROUNDS_LEAST	4
 #define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
-#define LONG_WINDOW		0.25	/* seconds, from which on two rounds will do */
+#define LONG_WINDOW		0.25	/* seconds of a round, from which on two will do */
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
 #define SPIN_BYTES		((size_t) 16 << 10)	/* of an input, that comes while its process spins */
-#define LONG_RUN		5e-4	/* seconds, from which on processes sleep at their gates */
+#define LONG_RUN		5e-4	/* seconds of a run, from which on processes sleep at their gates */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
 static int

@@ -63,7 +63,7 @@ typedef struct Process
 	Values		longer;			/* of a candidate: by round, `above` beyond the reference's */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
-	WireStretch stretch[STRETCHES]; /* of large results on a CPU: where earlier ones lay, apart */
+	WireStretch stretch[STRETCHES]; /* on a CPU: where earlier results lay, merged */
 	int			nstretches;
 	WireStretch last[WIRE_MAX_TENSORS]; /* of a module on a CPU: the last results */
 	Watched		watched[WATCHED];	/* of earlier results, until the next gate opens */

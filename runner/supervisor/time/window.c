@@ -5,8 +5,9 @@
  * A process can't know the input of a run before the run's turn. The input is brought, the gate
  * opened, and the process waited for until it is at its next gate; that is the time of the run. At
  * a gate nothing of the result is there, and at the next one all of it is: an element is read
- * before, and a few after, which must be what the reference gave. The process is stopped while an
- * input comes, before the window and after it.
+ * before (of modules, bytes of earlier results), and a few after, which must be what the reference
+ * gave. The process is stopped before the window and after it, and on a CPU while large inputs
+ * come.
  */
 #define _GNU_SOURCE
 #include <math.h>
