@@ -13,7 +13,7 @@
 static Answer
 read_body(const char *data, size_t length, size_t piece)
 {
-	Answer		answer = {.max_text = 1 << 20, .max_body = 1 << 20};
+	Answer		answer = {.max_text = 1 << 20, .max_body = 1 << 20, .report = json_object()};
 
 	for (size_t at = 0; at < length; at += piece)
 		if (!answer_feed(&answer, data + at, piece < length - at ? piece : length - at))
@@ -25,9 +25,8 @@ read_body(const char *data, size_t length, size_t piece)
 static bool
 same(const Answer *a, const Answer *b)
 {
-	return strcmp(a->outcome, b->outcome) == 0 && strcmp(a->detail, b->detail) == 0
-		&& a->text.length == b->text.length && a->prompt_tokens == b->prompt_tokens
-		&& strcmp(a->finish_reason, b->finish_reason) == 0
+	return strcmp(a->outcome, b->outcome) == 0 && json_equal(a->report, b->report)
+		&& a->text.length == b->text.length
 		&& (a->text.length == 0 || memcmp(a->text.data, b->text.data, a->text.length) == 0);
 }
 
