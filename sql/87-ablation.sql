@@ -137,21 +137,23 @@ the code was pruned or the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
-	upper float8, half float8)
+	upper float8, half float8, wide boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score
-		WHEN 'failed' THEN 0 END,
+	SELECT r.mask, c.candidate_id, c.state, c.failure,
+		   CASE c.state WHEN 'failed' THEN 0 WHEN 'successful' THEN coalesce((
+			SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY b)
+			FROM unnest(m.bucket_means) AS b), c.score) END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0
-			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END
+			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END, c.wide
 	FROM cudal1.ablation_run AS r
 		JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE r.ablation_id = ablation_scores.ablation_id;
 END;
 COMMENT ON FUNCTION cudal1.ablation_scores IS
-'the combinations of an ablation with their scores (0 failed, NULL undecided or discarded) and the
-half-width of ln score';
+'the combinations of an ablation; score: the median of a measurement''s pairs, whatever was paid (0
+failed, NULL undecided or discarded); half: the half-width of its logarithm';
 
 CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
 RETURNS cudal1.ablation
@@ -171,7 +173,7 @@ COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 
 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
 RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
-	state text, failure text, candidate_id bigint, bottleneck text)
+	state text, failure text, candidate_id bigint, bottleneck text, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -183,7 +185,7 @@ BEGIN
 				ELSE (SELECT string_agg(a.switches[i], ' + ' ORDER BY i)
 					FROM generate_series(1, n) AS i WHERE s.mask >> (i - 1) & 1 = 1) END,
 		   ARRAY(SELECT s.mask >> (i - 1) & 1 = 1 FROM generate_series(1, n) AS i ORDER BY i),
-		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, r.bottleneck
+		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, r.bottleneck, s.wide
 	FROM cudal1.ablation_scores(a.ablation_id) AS s
 		JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id AND r.mask = s.mask
 	ORDER BY s.score DESC NULLS LAST, bit_count(s.mask::bit(8)), s.mask;
@@ -191,8 +193,9 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_table(bigint) IS
 'CUDA-L1, tables 9 and 10: every combination, fastest first; settings in the order of the switches;
-speedup before rounding, 0 failed, NULL not decided; lower and upper: the interval of its
-measurement; bottleneck is open until cudal1_ablation_explain() says it';
+speedup: the median of its pairs, before rounding, whatever was paid, 0 failed, NULL not decided;
+lower and upper: the interval of its measurement; bottleneck is open until cudal1_ablation_explain()
+says it; wide: the interval is wider than the profile''s half_width_limit';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_effects(ablation_id bigint, max_order int DEFAULT 2)
 RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper float8,
@@ -233,12 +236,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_effects(bigint, int) IS
-'main effects and interactions of an ablation up to an order (2), on the log scale and shown as
-factors. main: speedup with the switch over speedup without, geometric mean over the settings of the
-others; interaction of A and B: A''s factor with B over A''s factor without B (1: they multiply,
-above 1: each helps the other); higher orders alike. lower and upper: from the intervals of the
-measurements. settings: how many settings of the other switches it rests on, those whose
-combinations all succeeded';
+'main effects and interactions of an ablation up to an order (2), from the speedups of its table, on
+the log scale and shown as factors. main: speedup with the switch over speedup without, geometric
+mean over the settings of the others; interaction of A and B: A''s factor with B over A''s factor
+without B (1: they multiply, above 1: each helps the other); higher orders alike. lower and upper:
+from the intervals of the measurements. settings: how many settings of the other switches it rests
+on, those whose combinations all succeeded';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint,
 	tolerance float8 DEFAULT 0.1)

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(42);
+SELECT plan(44);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -68,6 +68,26 @@ SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{{A,B},{C,D}}')$$, :whole), 
 SELECT cudal1_ablate(:whole, '[3:5]={A,B,C}') AS numbered \gset
 SELECT is((SELECT switches FROM cudal1.ablation WHERE ablation_id = :numbered), '{A,B,C}', 'which may be numbered from anywhere');
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{}')$$, :whole), '22023', NULL, 'none is no ablation');
+
+-- what was paid for a wide interval is its lower end, which is no effect
+SELECT cudal1_add_task('u', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') \g /dev/null
+SELECT cudal1_ablate(cudal1_submit('u', E'W = True\n'), '{W}') AS unsteady \gset
+DO $$
+DECLARE
+	c	record;
+	on_ boolean;
+BEGIN
+	LOOP
+		SELECT * INTO c FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
+		EXIT WHEN NOT FOUND;
+		on_ := c.job #>> '{candidate,code}' LIKE 'W = True%';
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', CASE WHEN on_ THEN 1.4 ELSE 2 END,
+			'lower', CASE WHEN on_ THEN 1.4 ELSE 1.9 END, 'upper', 2.6, 'half_width', 0.3, 'wide', on_, 'bucket_means', '[1.5, 2, 2.5]'::jsonb));
+	END LOOP;
+END $$;
+SELECT results_eq(format('SELECT configuration, speedup, lower, wide FROM cudal1_ablation_table(%s) ORDER BY 1', :unsteady), $$VALUES
+	('all', 2::float8, 1.4::float8, true), ('baseline', 2, 1.9, false)$$, 'the table has the medians of pairs, and says which intervals are wide');
+SELECT is((SELECT factor FROM cudal1_ablation_effects(:unsteady)), 1::float8, 'and so have effects');
 
 -- a failed combination leaves the effects that do not need it
 UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, score = NULL
