@@ -27,6 +27,13 @@ NAMES = ("s", "sum", "acc", "value")  # of the sum or the counter: the same form
 SMALL = (2, 8, 32, 256)
 
 
+def names(language):
+    """Of the tasks to train on, and of those held out: names with commas between them."""
+    made = LANGUAGES[language]
+    return (",".join(n for n in made.TASKS if (n in made.HELD_OUT) == held_out)
+            for held_out in (False, True))
+
+
 def forms(made, name, small=False, **sizes):
     """The signature and reference of a task of a language, and its codes: {form: code}; wrong ones
     are named wrong_... What is called s in a right one has another name in other spellings, which
@@ -81,6 +88,8 @@ def add(a, made):
                2 if name in made.HELD_OUT else 1,
                psycopg.types.json.Jsonb({"profile": a.profile, "score_scale": "log"})))
         codes.update({(name, form): code for form, code in some.items()})
+    if not a.codes:
+        return
     total = {}
     for kind in ("augment", "contrastive"):
         template = None
@@ -110,6 +119,8 @@ def main():
     p.add_argument("--language", choices=LANGUAGES, default="c")
     p.add_argument("--tasks", type=lambda text: text.split(","), metavar="NAME,...")
     p.add_argument("--small", action="store_true", help="few forms of each task")
+    p.add_argument("--no-codes", dest="codes", action="store_false",
+                   help="add the tasks alone")
     p.add_argument("--short", action="store_true",
                    help="short prompts, and answers of nothing but code")
     p.add_argument("--pool", default="stage-1")
@@ -121,7 +132,7 @@ def main():
     if set(a.tasks) - set(made.TASKS):
         p.error("tasks are " + ", ".join(made.TASKS))
     if a.what in ("list", "held-out"):
-        print(",".join(n for n in a.tasks if (n in made.HELD_OUT) == (a.what == "held-out")))
+        print(list(names(a.language))[a.what == "held-out"])
     elif a.what == "show":
         for name in a.tasks:
             _, reference, codes = forms(made, name, a.small)
