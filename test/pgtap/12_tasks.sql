@@ -1,6 +1,6 @@
 -- Tasks: everything is validated and resolved when they are added, and never changes after.
 BEGIN;
-SELECT plan(91);
+SELECT plan(71);
 
 CREATE FUNCTION pg_temp.arg(changes text DEFAULT '{}', removed text DEFAULT '') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT ('{"name": "x", "dtype": "float32", "shape": [16], "role": "inout"}'::jsonb || changes::jsonb) - removed
@@ -64,23 +64,16 @@ SELECT throws_ok(q, s, m, m)
 FROM (VALUES
 	($$SELECT cudal1_add_task(NULL, 'x', 'c')$$, '22004', 'task must not be null'),
 	($$SELECT cudal1_add_task(' ', 'x', 'pytorch')$$, '22023', 'task must be a name of 1 to 1000 bytes without control characters'),
-	($$SELECT cudal1_add_task('z', E' \n', 'pytorch')$$, '22023', 'reference must not be empty'),
-	($$SELECT cudal1_add_task('z', 'x', 'fortran')$$, '22023', 'unknown language "fortran"'),
-	($$SELECT cudal1_add_task('z', 'x', 'c')$$, '22023', 'signature must not be null for language c'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', pg_temp.signature(pg_temp.arg()))$$, '22023', 'signature must be null for language pytorch'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', level => -1)$$, '22023', 'level must not be negative'),
 	($$SELECT cudal1_add_task('z', repeat('x', 1048577), 'pytorch')$$, '54000', 'reference must not be longer than 1 MiB'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '[]')$$, '22023', 'options must be a JSON object'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"widht": 1}')$$, '22023', 'unknown option "widht"'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"profile": "fast"}')$$, '42704', 'profile "fast" does not exist'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"cores": 0}')$$, '22023', 'option "cores" must be an integer between 1 and 1024'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"cores": "2"}')$$, '22023', 'option "cores" must be an integer between 1 and 1024'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"bucket_width": 0}')$$, '22023', 'option "bucket_width" must be a number between 1e-6 and 1e6'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"temperature": -1}')$$, '22023', 'option "temperature" must be a number between 1e-6 and 1e6'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"score_scale": "sqrt"}')$$, '22023', 'option "score_scale" must be linear or log'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"strategy": 1}')$$, '22023', 'option "strategy" must be bucket, island or random'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"rtol": -0.1}')$$, '22023', 'option "rtol" must be a number between 0 and 1e9'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": true}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, parameters'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"skale": false}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, parameters'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"scale": 0}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, parameters'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"problem": 1.5}')$$, '22023', 'option "problem" must be an integer not below 0'),
@@ -91,46 +84,32 @@ SELECT is((SELECT count(*) FROM cudal1.task WHERE name = 'z'), 0::bigint, 'an er
 -- signatures
 SELECT throws_ok(format('SELECT pg_temp.add(%L, %L)', 'z', signature), '22023', NULL, 'signature: ' || reason)
 FROM (VALUES
-	('[]'::jsonb, 'no object'),
 	('{"entry": "solve"}', 'no args'),
-	('{"entry": "solve", "args": []}', 'no argument'),
 	('{"entry": "solve", "args": [3]}', 'an argument that is no object'),
-	(pg_temp.signature(pg_temp.arg()) - 'entry', 'no entry'),
 	(pg_temp.signature(pg_temp.arg()) || '{"entry": "1x"}', 'an entry that is no identifier'),
 	(pg_temp.signature(pg_temp.arg()) || '{"entry": "while"}', 'an entry that is a keyword'),
 	(pg_temp.signature(pg_temp.arg()) || '{"outputs": 1}', 'an unknown member'),
-	(pg_temp.signature(pg_temp.arg()) || '{"rtol": "1"}', 'a tolerance that is no number'),
 	(pg_temp.signature(pg_temp.arg()) || '{"rtol": 1e30}', 'a tolerance without bounds'),
-	(pg_temp.signature(pg_temp.arg('{"role": "in"}')), 'no output'),
 	(pg_temp.arrays(17, 'in', 1, 'out'), 'more inputs than the measuring program has room for'),
 	(pg_temp.arrays(1, 'in', 17, 'out'), 'more outputs'),
 	(pg_temp.arrays(9, 'inout', 8, 'in'), 'arrays that are both count as either'),
 	(pg_temp.arrays(16, 'in', 17, 'out'), 'more arguments'),
 	(pg_temp.signature(pg_temp.arg(), pg_temp.arg()), 'a name twice'),
 	(pg_temp.signature(pg_temp.arg('{}', 'name')), 'no name'),
-	(pg_temp.signature(pg_temp.arg('{"name": "a b"}')), 'a name that is no identifier'),
-	(pg_temp.signature(pg_temp.arg('{"dtype": "float128"}')), 'an unknown dtype'),
-	(pg_temp.signature(pg_temp.arg('{"role": "output"}')), 'an unknown role'),
 	(pg_temp.signature(pg_temp.arg('{"shape": [16, 0]}')), 'a dimension of 0'),
 	(pg_temp.signature(pg_temp.arg('{"shape": [1.5]}')), 'a broken dimension'),
 	(pg_temp.signature(pg_temp.arg('{"shape": [65536, 65536, 65536, 65536]}')), 'more than fits'),
 	(pg_temp.signature(pg_temp.arg('{}', 'shape')), 'no shape'),
-	(pg_temp.signature(pg_temp.arg('{"strides": [1]}')), 'an unknown member of an argument'),
 	(pg_temp.signature(pg_temp.arg('{"role": "out", "init": "zero"}')), 'an init for an output'),
-	(pg_temp.signature(pg_temp.arg('{"init": "ones"}')), 'an unknown init'),
 	(pg_temp.signature(pg_temp.arg('{"init": "normal", "dtype": "int32"}')), 'normal integers'),
 	(pg_temp.signature(pg_temp.arg('{"init": "integer"}')), 'integers without a range'),
 	(pg_temp.signature(pg_temp.arg('{"init": "integer", "low": 5, "high": 5}')), 'an empty range'),
 	(pg_temp.signature(pg_temp.arg('{"dtype": "uint8", "init": "integer", "low": 0, "high": 256}')), 'a range beyond the dtype'),
 	(pg_temp.signature(pg_temp.arg('{"dtype": "int64", "init": "integer", "low": -9223372036854775808, "high": 0}')), 'a range that the measuring program does not have'),
-	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar"}'), 'a scalar without a value'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar", "value": 2147483648}'), 'a scalar out of range'),
-	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar", "value": 1.5}'), 'a broken integer'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "float16", "role": "scalar", "value": 1}'), 'a scalar that cannot be passed'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar", "value": 1, "shape": [1]}'), 'a scalar with a shape'))
 	AS v (signature, reason);
-SELECT throws_like(format('SELECT pg_temp.add(%L, %L)', 'z', pg_temp.signature(pg_temp.arg(), pg_temp.arg('{"name": "y", "shape": [-1]}'))),
-	'malformed signature: argument 2 (y)%', 'the argument is named');
 SELECT lives_ok(format('SELECT pg_temp.add(%L, %L)', 'wide', pg_temp.signature(pg_temp.arg('{"init": "uniform", "low": -1, "high": 1}'),
 	pg_temp.arg('{"name": "y", "dtype": "int64", "init": "integer", "low": -5, "high": 5}'), pg_temp.arg('{"name": "z", "dtype": "bool"}'),
 	pg_temp.arg('{"name": "w", "dtype": "bfloat16", "init": "zero", "role": "in"}'), '{"name": "n", "dtype": "float64", "role": "scalar", "value": 0.5}',

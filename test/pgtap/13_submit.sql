@@ -1,6 +1,6 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
 BEGIN;
-SELECT plan(94);
+SELECT plan(86);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.proposals(id bigint) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM cudal1.proposal WHERE candidate_id = id';
@@ -55,7 +55,6 @@ SELECT is(cudal1_cancel('{}'), 0::bigint, 'nor in an empty array');
 SELECT is(cudal1_submit('t', 'p'), :p::bigint, 'submitted again');
 SELECT is(pg_temp.state(:p), 'queued', 'a discarded candidate is queued again');
 SELECT is(pg_temp.jobs(:p), 1::bigint, 'with one job');
-SELECT throws_ok('SELECT cudal1_cancel(ARRAY[-5])', '42704', 'candidate -5 does not exist', 'an unknown candidate is an error');
 SELECT throws_ok('SELECT cudal1_cancel(NULL)', '22004', NULL, 'as is NULL');
 SELECT throws_ok('SELECT cudal1_cancel(ARRAY[NULL::bigint])', '22004', NULL, 'and one in the array');
 
@@ -83,7 +82,6 @@ SELECT is((SELECT count(*) FROM cudal1_submit_batch('{}', '{}')), 0::bigint, 'an
 SELECT is(cudal1_cancel(ARRAY[(SELECT candidate_id FROM batch WHERE ordinal = 9)]), 1::bigint, 'what a batch queued can be cancelled');
 SELECT is((SELECT count(*) FROM cudal1_submit_batch(ARRAY['t'], ARRAY['b2'], priority => 4)), 1::bigint, 'and queued by a batch');
 SELECT results_eq($$SELECT state, priority FROM cudal1.job WHERE candidate_id = (SELECT candidate_id FROM batch WHERE ordinal = 9)$$, $$VALUES ('queued', 4)$$, 'again');
-SELECT throws_ok($$SELECT * FROM cudal1_submit_batch(ARRAY['t'], ARRAY['a', 'b'])$$, '2202E', NULL, 'lengths must agree');
 SELECT throws_ok($$SELECT * FROM cudal1_submit_batch(ARRAY['t'], ARRAY['a'], proposal_keys => '{}')$$, '2202E', NULL, 'those of keys, too');
 SELECT throws_ok($$SELECT * FROM cudal1_submit_batch(NULL, ARRAY['a'])$$, '22004', NULL, 'NULL is no batch');
 SELECT throws_ok($$SELECT * FROM cudal1_submit_batch(ARRAY['t'], ARRAY['a'], '')$$, '22023', NULL, 'a method has a name');
@@ -115,7 +113,6 @@ SELECT isnt(cudal1_submit_response(:prompt, pg_temp.endless('y')), :l::bigint, '
 SELECT is(pg_temp.state(cudal1_submit_response(:prompt, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```python\nx = 1\n```\n' || repeat(' ', 4194304))),
 	'failed:malformed', 'a code within does not save it');
 SELECT is_empty('SELECT * FROM cudal1_check() WHERE subject = $$code hash$$', 'their hashes can be told from what is kept');
-SELECT throws_ok('SELECT cudal1_submit_response(-1, $$x$$)', '42704', NULL, 'a prompt must exist');
 SELECT throws_ok('SELECT cudal1_submit($$u$$, $$x$$, prompt_id => ' || :prompt || ')', '22023', NULL, 'a prompt of another task is an error');
 
 -- purposes
@@ -134,13 +131,8 @@ SELECT results_eq('SELECT purpose, (SELECT count(*) FROM cudal1.pool_code AS s W
 
 -- errors change nothing
 SELECT throws_ok(q, s, m, m) FROM (VALUES
-	($$SELECT cudal1_submit('nope', 'x')$$, '42704', 'task "nope" does not exist'),
 	($$SELECT cudal1_submit(NULL, 'x')$$, '22004', 'task must not be null'),
-	($$SELECT cudal1_submit('t', NULL)$$, '22004', 'code must not be null'),
-	($$SELECT cudal1_submit('t', E'\n \t')$$, '22023', 'code must not be empty'),
 	($$SELECT cudal1_submit('t', repeat('x', 1048577))$$, '54000', 'code must not be longer than 1 MiB'),
-	($$SELECT cudal1_submit('t', 'x', prompt_id => -1)$$, '42704', 'prompt -1 does not exist'),
-	($$SELECT cudal1_submit('t', 'x', purpose => 'fun')$$, '22023', 'unknown purpose "fun"'),
 	($$SELECT cudal1_submit('t', 'x', purpose => NULL)$$, '22004', 'purpose must not be null'),
 	($$SELECT cudal1_prompt('t', 2, NULL, NULL)$$, '22004', 'kind must not be null'),
 	($$SELECT cudal1_submit('t', 'x', E'two\nlines')$$, '22023', 'method must be a name of 1 to 200 bytes without control characters'),

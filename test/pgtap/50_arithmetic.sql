@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(80);
+SELECT plan(77);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -57,12 +57,10 @@ SELECT ok(accepted AND reward = 1.04, 'and where it does not, as long as it is n
 FROM cudal1_score_rounds(ARRAY[0.97,1.1,1.03,1.05]::float8[], array_fill(1.0::float8, ARRAY[4]), 'train', ARRAY[1,2,3,4]);
 SELECT ok(NOT accepted AND reward IS NULL, 'one bucket has no interval')
 FROM cudal1_score_rounds(ARRAY[1,1]::float8[], ARRAY[1,1]::float8[], 'default', ARRAY[1,1]);
-SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,2]::float8[], ARRAY[1]::float8[])$$, '2202E', NULL, 'times come in pairs');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,0,1,1,1,1,1]::float8[], ARRAY[1,1,1,1,1,1,1]::float8[])$$, '22023', NULL, 'a time of 0 is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,'NaN',1,1,1,1,1]::float8[], ARRAY[1,1,1,1,1,1,1]::float8[])$$, '22023', NULL, 'a time of NaN is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,NULL,1,1,1,1,1]::float8[], ARRAY[1,1,1,1,1,1,1]::float8[])$$, '22004', NULL, 'a time of NULL is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,1]::float8[], ARRAY[1,1]::float8[])$$, '22023', NULL, 'two rounds are too few for seven buckets');
-SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1]::float8[], ARRAY[1]::float8[], 'no such')$$, '42704', NULL, 'an unknown profile is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1]::float8[], ARRAY[1]::float8[], 'default', ARRAY[1,2])$$, '2202E', NULL, 'each round has a bucket');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds('{{1,1}}', '{{1,1}}')$$, '2202E', NULL, 'times are one-dimensional');
 
@@ -94,7 +92,6 @@ SELECT ok(pg_temp.close_to(cudal1_group_advantages(ARRAY[NULL,1.0,1.2,NULL,3.1,0
 SELECT is(cudal1_group_advantages(ARRAY[NULL,2]::float8[]), ARRAY[NULL,0]::float8[], 'a single reward beside NULLs is a group of one');
 SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1,'NaN']::float8[])$$, '22023', NULL, 'a reward of NaN is an error');
 SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1,'Infinity']::float8[])$$, '22023', NULL, 'an infinite reward is an error');
-SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1,2]::float8[], 'ppo')$$, '22023', NULL, 'an unknown variant is an error');
 SELECT ok(pg_temp.close_to(cudal1_group_advantages(ARRAY[1e-200,2e-200]::float8[]), ARRAY[-1,1]), 'tiny differences count as well as large ones');
 
 -- objective: one token of log-ratio ln(rho)

@@ -1,6 +1,6 @@
 -- What is proposed in a pool is drawn from it alone; a code of two pools is one candidate, measured once and placed in both.
 BEGIN;
-SELECT plan(72);
+SELECT plan(70);
 
 CREATE ROLE pools_anna;
 CREATE ROLE pools_bert;
@@ -37,7 +37,6 @@ SELECT cudal1_open_pool('a') AS a, cudal1_open_pool('b') AS b \gset
 SELECT isnt(:a::int, :b::int, 'pools have ids');
 SELECT is(cudal1_open_pool('a'), :a::bigint, 'opened again it is the same pool');
 SELECT throws_ok($$SELECT cudal1_open_pool('a', 'b')$$, '23505', 'pool "a" exists and was seeded from no pool', 'but not with other seeds');
-SELECT throws_ok($$SELECT cudal1_open_pool('c', 'bb')$$, '42704', 'pool "bb" does not exist', 'nor from a pool that is not there');
 SELECT is(count(*), 0::bigint, 'and then none was opened') FROM cudal1.pool WHERE name = 'c';
 SELECT throws_ok($$SELECT cudal1_open_pool(NULL)$$, '22004', NULL, 'a pool has a name');
 SELECT throws_ok(format('SELECT cudal1_open_pool(%L)', n), '22023', NULL, format('that is none: %L', n)) FROM unnest(ARRAY['', '  ', E'a\tb', repeat('x', 101)]) AS n;
@@ -113,7 +112,6 @@ SELECT is(count(*), (SELECT count(DISTINCT candidate_id) FROM cudal1.proposal JO
 SELECT is(count(*), (SELECT count(*) FROM cudal1.proposal WHERE pool_id = :b AND response IS NOT NULL), 'and those for reinforcement learning') FROM cudal1_rl_dataset(pool => 'b');
 SELECT is((speedup_a, speedup_b), (3.0::float8, 2.4::float8), 'of two pools beside each other') FROM cudal1_compare_tasks(NULL, NULL, tasks => '{t}', pool_a => 'a', pool_b => 'b');
 SELECT is(a_better, 1::bigint, 'and of the tests over their tasks') FROM cudal1_compare(NULL, NULL, tasks => '{t}', pool_a => 'a', pool_b => 'b') WHERE level = 'All';
-SELECT throws_ok($$SELECT cudal1_task_report(pool => 'no such')$$, '42704', 'pool "no such" does not exist', 'a report names its pool');
 SELECT cudal1_submit('t', 'group ' || r, group_key => 'same', pool => p) FROM (VALUES ('a', 1.2), ('a', 1.6), ('b', 1.3), ('b', 1.9)) AS v (p, r) \g /dev/null
 SELECT pg_temp.measure() \g /dev/null
 SELECT is(array_agg(round(advantage::numeric, 3) ORDER BY ordinal), '{-1,1,-1,1}', 'a group is one pool''s') FROM cudal1_group_result('same');

@@ -8,15 +8,8 @@ SELECT cudal1_add_task('softmax', 'class Model: pass', 'pytorch') > 0 AS added;
 SELECT cudal1_submit('softmx', 'x');
 SELECT mine();
 SELECT * FROM cudal1_prompt('softmax', strategy => 'bukket');
-SELECT cudal1_group_advantages(ARRAY[1, 2], 'verrl');
-SELECT cudal1_evaluate('{}', device => 'gpu');
 SELECT cudal1_grant('regress_eror', 'trainer');
-SELECT cudal1_set_weight('regress_eror', 2);
 SELECT cudal1_add_task('t', 'x', 'c');
-SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": "4", "role": "out"}]}');
-SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "type": "float32", "shape": [4], "role": "out"}]}');
-SELECT * FROM cudal1_score_rounds('{1}', '{1}', 'defaults');
-SELECT * FROM cudal1_speedup_report(pool => 'mian');
 -- what is done otherwise than it was meant
 SET client_min_messages = notice;
 SELECT cudal1_add_task('modell', 'class Modell: pass', 'pytorch') > 0 AS added;
