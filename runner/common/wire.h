@@ -76,7 +76,6 @@ typedef enum WireStatus
 
 /* the value of `gate` that ends a window */
 #define WIRE_GATE_END			UINT32_MAX
-#define WIRE_MAX_WALKS			256
 
 /* addresses in an executor */
 typedef struct WireStretch
@@ -155,9 +154,6 @@ typedef struct WireControl
 	/* gates of a window that its process has come to; a run's part of the table is written then */
 	uint32_t	ready;
 	uint32_t	gate;			/* runs that may start, or WIRE_GATE_END */
-	uint32_t	walks;			/* entries of `walk` */
-	/* memory of the process that it reads while it waits at a gate */
-	WireStretch walk[WIRE_MAX_WALKS];
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
 } WireControl;
 

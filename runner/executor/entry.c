@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <ffi.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,30 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 		return NULL;
 	}
 	return handle;
+}
+
+static int
+walk_segments(struct dl_phdr_info *info, size_t size, void *library)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+	{
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const char *from = (const char *) (uintptr_t) (info->dlpi_addr + part->p_vaddr);
+
+		if (info->dlpi_addr == ((struct link_map *) library)->l_addr && part->p_type == PT_LOAD
+			&& !(part->p_flags & PF_X))
+			cudal1_gate_walk(from, from + part->p_memsz);
+	}
+	return 0;
+}
+
+void
+entry_walk(void *handle)
+{
+	struct link_map *library;
+
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &library) == 0)
+		dl_iterate_phdr(walk_segments, library);
 }
 
 /* Pointers into a slot's arrays, for one call. */

@@ -25,6 +25,9 @@ extern void entry_begin(int argc, char **argv, WireControl **control, WireCall *
 /* loads the library and finds the entry: its handle, or NULL and why in `text` */
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 
+/* gives the data of the code's library to cudal1_gate_walk() */
+extern void entry_walk(void *handle);
+
 /*
  * Calls the entry `count` times, once for each slot that control memory lists, with pointers into
  * that slot's inputs and outputs. With WIRE_FLAG_GATED each run waits for its gate and says when it

@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "executor/entry.h"
+#include "executor/gate.h"
 #include "executor/guard.h"
 
 /* libraries, stacks, what the executor itself has mapped */
@@ -24,6 +25,7 @@ static WireControl *control;
 static WireCall *call;
 static char *inputs;
 static char *outputs;
+static char *heap;				/* where that of the code begins */
 
 /* for threads that are still at work */
 static void
@@ -47,9 +49,11 @@ load(const char *path, uint32_t flags)
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
 		|| cudal1_guard_enter(call->data_limit, false) != 0)
 		entry_fail("guard");
+	heap = sbrk(0);
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)
 		return WIRE_FAILED;
+	entry_walk(handle);
 	if (cudal1_guard_seal() != 0)
 		entry_fail("guard");
 	return WIRE_OK;
@@ -58,6 +62,8 @@ load(const char *path, uint32_t flags)
 static uint32_t
 run(uint32_t count, uint32_t flags)
 {
+	/* The heap grows, and is never made smaller. */
+	cudal1_gate_walk(heap, sbrk(0));
 	entry_run(call, control, count, flags, inputs, outputs,
 			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;

@@ -162,13 +162,6 @@ extern ExecutorResult executor_end_window(Executor *executor, bool all);
  */
 extern void executor_read_usage(const Executor *executor, Reading *reading, bool whole);
 
-/*
- * walk.c: lists in control memory what the stopped process has written since it was started, as far
- * as that is WALK_BYTES
- */
-#define WALK_BYTES	((uint64_t) 64 << 20)
-extern void executor_list_walk(Executor *executor);
-
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor,
 										   const Tensor *layout, void *out);

@@ -186,8 +186,6 @@ warm(Pair *pair, const Plan *plan)
 			return false;
 		if (process->gone)
 			continue;
-		if (!m->backend->rests)
-			executor_list_walk(&process->executor);
 		if (isfinite(process->seconds))
 			m->time[process->side] = process->seconds;
 		if (i > 0)
