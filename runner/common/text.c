@@ -94,12 +94,14 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 
 	while (i < length && in[i] != '\0' && o + 5 < size)
 	{
-		unsigned char c = (unsigned char) in[i];
+		const unsigned char *c = (const unsigned char *) in + i;
 		size_t		n = text_character(in + i, length - i);
 
-		/* C1, from U+0080 to U+009F, begins sequences of some terminals */
-		if (n == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F
-			|| (c == 0xC2 && (unsigned char) in[i + 1] < 0xA0))
+		/* C1 is U+0080 to U+009F, the others are U+200B to U+200F, U+2028 to U+202E, U+206x */
+		if (n == 0 || (*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7F
+			|| (*c == 0xC2 && c[1] < 0xA0)
+			|| (*c == 0xE2 && ((c[1] == 0x80 && c[2] >= 0x8B && c[2] <= 0xAE)
+							   || (c[1] == 0x81 && c[2] >= 0xA0 && c[2] <= 0xAF))))
 		{
 			out[o++] = '?';
 			i += n > 0 ? n : 1;

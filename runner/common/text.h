@@ -13,8 +13,9 @@
 extern size_t text_character(const char *data, size_t left);
 
 /*
- * copies at most `length` bytes up to the first NUL into `out` of `size` bytes; "?" replaces
- * control characters and what is not UTF-8
+ * Copies at most `length` bytes up to the first NUL into `out` of `size` bytes. "?" replaces
+ * control characters but tabs and ends of lines, those of C1 which begin sequences of some
+ * terminals, those that change the direction of writing, and what is not UTF-8.
  */
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
 

@@ -2,8 +2,8 @@
  * cli.c
  *		`cudal1-measure TASK CANDIDATE...`: jobs made of files, and verdicts for a reader.
  *
- * A candidate's detail may hold what its code printed. A terminal obeys escape sequences in that,
- * so no control character reaches it.
+ * A candidate's detail may hold what its code printed. A terminal obeys escape sequences, so all
+ * text of others has gone through text_clean().
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -291,41 +291,6 @@ cli_job(const Cli *cli, char **files, int n)
 	return text;
 }
 
-void
-cli_plain(char *out, size_t size, const char *in)
-{
-	size_t		left = strlen(in);
-	size_t		o = 0;
-
-	while (left > 0 && o + 5 < size)
-	{
-		const unsigned char *c = (const unsigned char *) in;
-		size_t		n = text_character(in, left);
-		bool		blank = *c == ' ' || *c == '\n' || *c == '\t';
-
-		/* spaces of a compiler's lines point at a column */
-		if (*c == ' ' || (blank && o > 0 && out[o - 1] != ' '))
-			out[o++] = ' ';
-		/* C1 is U+0080 to U+009F, the others are U+200B to U+200F, U+2028 to U+202E, U+206x */
-		else if (n == 0 || (!blank && *c < 0x20) || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)
-				 || (*c == 0xe2 && ((c[1] == 0x80 && c[2] >= 0x8b && c[2] <= 0xae)
-									|| (c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf))))
-			out[o++] = '?';
-		else if (!blank)
-		{
-			memcpy(out + o, in, n);
-			o += n;
-		}
-		n += n == 0;
-		in += n;
-		left -= n;
-	}
-	if (left > 0)
-		for (int i = 0; i < 3 && o + 1 < size; i++)
-			out[o++] = '.';
-	out[o] = '\0';
-}
-
 static PeopleStatus
 status_of(const char *outcome)
 {
@@ -361,7 +326,7 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 	char		name[256];
 	size_t		length;
 
-	cli_plain(name, sizeof(name), file);
+	text_clean(name, sizeof(name), file, strlen(file));
 	if (cli->width > 0)
 		printf("%-*s  ", cli->width, name);
 	if (status == CLI_RIGHT)
@@ -380,13 +345,8 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 	}
 	for (const char *at = why; at && *at; at += length + (at[length] == '\n'))
 	{
-		char		line[2048];
-		char		plain_line[700];
-
 		length = strcspn(at, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int) length, at);
-		cli_plain(plain_line, sizeof(plain_line), line);
-		printf("%s%s", at == why ? ": " : "\n    ", plain_line);
+		printf("%s%.*s", at == why ? ": " : "\n    ", (int) length, at);
 	}
 	putchar('\n');
 	if (weak)
@@ -403,7 +363,7 @@ cli_try_profiler(const Cli *cli, const Options *options)
 
 	if (cli->profile_with && profiler_fails(&run, said, sizeof(said)))
 	{
-		cli_plain(why, sizeof(why), said);
+		text_clean(why, sizeof(why), said, strlen(said));
 		refuse("--profile-with %s: %s", cli->profile_with, why);
 	}
 }
@@ -427,7 +387,7 @@ cli_show(const Measure *m, int number, json_t *result)
 		kept = !profiler_fails(&(Profiling) {m->options, cli->profile_with, cli->task,
 							   m->job->candidate[number].code, cli->device, file}, said,
 							   sizeof(said));
-		cli_plain(profile, sizeof(profile), kept ? file : said);
+		text_clean(profile, sizeof(profile), kept ? file : said, sizeof(said));
 	}
 	if (cli->json)
 	{

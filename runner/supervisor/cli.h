@@ -51,12 +51,6 @@ extern void cli_show(const Measure *m, int number, json_t *result);
 /* the signature in a comment of a source, a new reference; NULL: none, and `error` says why */
 extern json_t *cli_signature(const char *source, char *error, size_t size);
 
-/*
- * Makes a text one line without control characters, also those of C1 and those that change the
- * direction of writing.
- */
-extern void cli_plain(char *out, size_t size, const char *in);
-
 /* a whole file; prints why not and exits with CLI_USAGE */
 extern char *cli_read_file(const char *path, size_t *length);
 
