@@ -79,25 +79,12 @@ tensor_dtype_parse(const char *name)
 }
 
 static float
-half_to_float(uint16_t h)
+half_to_float(uint16_t bits)
 {
-	uint32_t	sign = (uint32_t) (h & 0x8000) << 16;
-	uint32_t	exponent = (h >> 10) & 0x1F;
-	uint32_t	mantissa = h & 0x3FF;
-	uint32_t	bits;
-	float		value;
+	_Float16	value;
 
-	if (exponent == 0)
-	{
-		value = ldexpf((float) mantissa, -24);
-		return sign ? -value : value;
-	}
-	if (exponent == 31)
-		bits = sign | 0x7F800000 | (mantissa << 13);
-	else
-		bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
 	memcpy(&value, &bits, sizeof(value));
-	return value;
+	return (float) value;
 }
 
 static float
