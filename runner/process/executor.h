@@ -60,7 +60,6 @@ typedef struct Executor
 	WireControl *control;
 	bool		frozen;
 	bool		hostile;		/* of the candidate's side */
-	int			side;			/* side whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* the process has made a run */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */

@@ -12,7 +12,6 @@
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
-#include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -22,12 +21,12 @@
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
 
 static uint32_t
-load_flags(const Measure *m, Side code)
+load_flags(const Measure *m, Side side)
 {
 	uint32_t	both = (m->facts.restores ? WIRE_FLAG_RESTORED : 0)
 		| (m->facts.moves_parameters ? WIRE_FLAG_MOVED : 0);
 
-	if (code == SIDE_REFERENCE)
+	if (side == SIDE_REFERENCE)
 		return both;
 	return both | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
 		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
@@ -44,28 +43,22 @@ loads_elsewhere(const Measure *m, bool beside)
 	return m->backend->apart && (beside || m->shares);
 }
 
-/*
- * `code`: the side whose code the process runs; `side`: on a GPU, the side whose memory it maps,
- * where that side's blocks are staged. They differ in A/A pairs. `beside`: others load their code
- * at the same time
- */
+/* Starts a process for the code of a side. `beside`: others load theirs at the same time */
 static bool
-start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena,
-		   bool beside)
+start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, bool beside)
 {
-	ExecutorResult result = m->backend->start(m, executor, code, side, seat, arena);
+	ExecutorResult result = m->backend->start(m, executor, side, seat, arena);
 	cpu_set_t	others;
 
 	if (result != EXECUTOR_OK)
-		return measure_failed(m, code, executor,
+		return measure_failed(m, side, executor,
 							  result == EXECUTOR_TIMEOUT
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	/* what a context takes, and what code allocates by itself, asks no second time */
 	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->shares))
 		measure_reap(m);
-	executor->hostile = code == SIDE_CANDIDATE;
-	executor->side = (int) side;
+	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
 	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
@@ -87,11 +80,11 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
  * reference's loading takes
  */
 static double
-load_limit(const Measure *m, Side code)
+load_limit(const Measure *m, Side side)
 {
 	double		limit = m->job->profile.build_seconds;
 
-	if (code == SIDE_CANDIDATE)
+	if (side == SIDE_CANDIDATE)
 		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
 					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
 	return m->trial.ends > 0 ? fmin(limit, fmax(m->trial.ends - clock_now(), 0.1)) : limit;
@@ -110,75 +103,35 @@ loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool b
 }
 
 static bool
-load_code(Measure *m, Executor *executor, Side code, const Arena *arena, uint64_t weight_seed)
+load_code(Measure *m, Executor *executor, Side side, const Arena *arena, uint64_t weight_seed)
 {
 	double		started = clock_now();
 	ExecutorResult result = executor_command(executor, WIRE_LOAD, arena->slots,
-											 load_flags(m, code), weight_seed,
-											 load_limit(m, code), NULL);
+											 load_flags(m, side), weight_seed,
+											 load_limit(m, side), NULL);
 	double		seconds = clock_now() - started;
 
 	executor->arrays = executor->value;
 	result = loaded(m, executor, result, false);
-	m->code[code]->load_seconds += seconds;
-	m->code[code]->load_alone = fmax(m->code[code]->load_alone, seconds);
+	m->code[side]->load_seconds += seconds;
 	m->result->spent[SPENT_LOAD] += seconds;
 	m->result->spent[SPENT_START] -= seconds;
-	return measure_failed(m, code, executor, result, "while it was loaded");
+	return measure_failed(m, side, executor, result, "while it was loaded");
 }
 
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
-	Side		code = side;
 	double		started = clock_now();
-	bool		good = start_code(m, executor, code, side, seat, arena, false)
-		&& load_code(m, executor, code, arena, weight_seed);
+	bool		good = start_process(m, executor, side, seat, arena, false)
+		&& load_code(m, executor, side, arena, weight_seed);
 
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
-static Side
-code_of(const Executor *executor)
-{
-	return executor->hostile ? SIDE_CANDIDATE : SIDE_REFERENCE;
-}
-
-/*
- * Seconds until code that is at work beside others must answer, of which it may be charged `limit`.
- * A member of a set is charged a part. Candidates may have the reference's cores for as long as
- * their own limit, which must not use up the reference's.
- */
-static double
-limit_beside(const Measure *m, const Executor *executor, double limit)
-{
-	double		build = m->job->profile.build_seconds;
-
-	if (!executor->hostile)
-		return limit + build;
-	return m->shares ? fmax(limit, fmin(limit * m->shares, build)) : limit;
-}
-
-/*
- * Charges code with what its process took beside others, of which each member of a set has a part.
- * What the reference is charged raises the candidate's limit, so it is no more than that many
- * processes take when they hold each other up.
- */
-static void
-charge_beside(Measure *m, const Executor *executor, bool loading)
-{
-	Code	   *code = m->code[code_of(executor)];
-	int			members = m->shares ? m->shares : 1;
-	double		seconds = executor->last.took;
-
-	if (!executor->hostile)
-		seconds = fmin(seconds, (1 + members) * (loading ? code->load_alone : code->first_alone));
-	*(loading ? &code->load_seconds : &code->first_seconds) += seconds / members;
-}
-
-/* what came of what it did beside others; false after conclude() */
+/* what came of what a process did beside others; false after conclude() */
 static bool
 end_beside(Measure *m, Executor *executor)
 {
@@ -186,38 +139,35 @@ end_beside(Measure *m, Executor *executor)
 
 	if (loading)
 		executor->arrays = executor->value;
-	charge_beside(m, executor, loading);
-	return measure_failed(m, code_of(executor), executor, executor->last.result,
+	return measure_failed(m, executor_side(executor), executor, executor->last.result,
 						  loading ? "while it was loaded" : "in its first run");
 }
 
-static bool
-begin_launch(Measure *m, const Start *start)
+bool
+measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+				   uint64_t weight_seed)
 {
-	Executor   *executor = start->executor;
 	double		started = clock_now();
-	bool		good = start_code(m, executor, start->side, start->side, start->seat, start->arena,
-								  true);
+	bool		good = start_process(m, executor, side, seat, arena, true);
 
 	if (good)
 	{
-		double		limit = limit_beside(m, executor, load_limit(m, start->side));
-		ExecutorResult result = executor_begin(executor, WIRE_LOAD, start->arena->slots,
-											   load_flags(m, start->side), start->weights, limit);
+		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
+											   load_flags(m, side), weight_seed,
+											   load_limit(m, side)
+											   + m->job->profile.build_seconds);
 
-		good = measure_failed(m, start->side, executor, result, "while it was loaded");
+		good = measure_failed(m, side, executor, result, "while it was loaded");
 	}
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
-static bool
-end_launch(Measure *m, const Start *start)
+bool
+measure_end_load(Measure *m, Executor *executor)
 {
-	Executor   *executor = start->executor;
-
 	return end_beside(m, executor)
-		&& measure_failed(m, code_of(executor), executor, loaded(m, executor, EXECUTOR_OK, true),
+		&& measure_failed(m, executor_side(executor), executor, loaded(m, executor, EXECUTOR_OK, true),
 						  "while it was loaded");
 }
 
@@ -267,60 +217,22 @@ first_limit(const Measure *m, const Executor *executor)
 				- m->code[SIDE_CANDIDATE]->first_seconds);
 }
 
-static bool
-begin_first(Measure *m, const Start *start)
+bool
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed,
+					double timeout)
 {
-	Executor   *executor = start->executor;
-	double		limit;
+	double		limit = fmax(timeout, first_limit(m, executor)) + m->job->profile.build_seconds;
 	ExecutorResult result;
 
 	/* a pair may have the memory that one which is ending still writes to */
 	measure_reap(m);
 	if (!end_beside(m, executor)
-		|| !m->backend->first_input(m, start->arena, executor_side(executor), start->slot))
+		|| !m->backend->first_input(m, arena, executor_side(executor), 0))
 		return false;
-	executor->control->slots[0] = start->slot;
-	executor->control->seeds[0] = start->seed;
-	limit = limit_beside(m, executor, fmax(start->timeout, first_limit(m, executor)));
+	executor->control->slots[0] = 0;
+	executor->control->seeds[0] = seed;
 	result = executor_begin(executor, WIRE_RUN, 1, measure_run_flags(m, executor), 0, limit);
-	return measure_failed(m, code_of(executor), executor, result, "in its first run");
-}
-
-/* Calls act() for each process, then waits for all and books the time under `spending`. */
-static bool
-each(Measure *m, const Beside *beside, bool (*act) (Measure *, const Start *), Spending spending)
-{
-	Executor   *begun[EXECUTORS_AWAITED];
-	double		started;
-	int			n = 0;
-
-	for (int i = 0; i < beside->n; i++)
-	{
-		Start		start;
-
-		if (!beside->enter(beside->context, i, &start))
-			continue;
-		if (act(m, &start))
-			begun[n++] = start.executor;
-		else if (!beside->goes_on(beside->context, i))
-			return false;
-	}
-	heat_enter_all(m);
-	if (spending != SPENDINGS)
-	{
-		started = clock_now();
-		executor_await(begun, n);
-		m->result->startup_seconds += measure_spent(m, spending, started) - started;
-	}
-	return true;
-}
-
-bool
-measure_load_beside(Measure *m, const Beside *beside)
-{
-	return each(m, beside, begin_launch, SPENT_LOAD)
-		&& (!m->backend->first_input || each(m, beside, begin_first, SPENT_FIRST))
-		&& each(m, beside, end_launch, SPENDINGS);
+	return measure_failed(m, executor_side(executor), executor, result, "in its first run");
 }
 
 void
@@ -354,10 +266,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	good = m->backend->run(m, executor, side, slot, timeout, elapsed);
 	if (first)
 	{
-		Code	   *code = m->code[code_of(executor)];
-
-		code->first_seconds += *elapsed;
-		code->first_alone = fmax(code->first_alone, *elapsed);
+		m->code[executor_side(executor)]->first_seconds += *elapsed;
 		executor->met = true;
 		m->result->startup_seconds += fmax(*elapsed - m->time[side], 0);
 	}

@@ -37,7 +37,7 @@ typedef enum Side
 static inline Side
 executor_side(const Executor *executor)
 {
-	return (Side) executor->side;
+	return executor->hostile ? SIDE_CANDIDATE : SIDE_REFERENCE;
 }
 
 /* PyTorch code that compiles itself, run once for that */
@@ -72,9 +72,6 @@ typedef struct Code
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* spent on the first runs of its processes */
-	/* the most of each for a process beside which no other was at work */
-	double		load_alone;
-	double		first_alone;
 	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
 	size_t		gpu_bytes;
 	size_t		pool_used;		/* bytes of the pool, in its checks */

@@ -39,12 +39,12 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 static ExecutorResult
-c_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	const char *environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
 	Sandbox		sandbox = {.environment = environment,.no_proc = true};
 
-	return native_start(m, executor, code, arena, "exec-c", &sandbox);
+	return native_start(m, executor, side, arena, "exec-c", &sandbox);
 }
 
 /* An input to its slot, or where it is an output as well to that of the outputs. */

@@ -36,7 +36,7 @@ cuda_compiler(Measure *m, Compiler *compiler)
 }
 
 static ExecutorResult
-cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	const char *environment[24] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
 	/*
@@ -47,7 +47,7 @@ cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	Arena		own = gpu_arena_of(arena, side);
 
 	gpu_sandbox(m, &sandbox, environment, 4, true);
-	return native_start(m, executor, code, &own, "exec-cuda", &sandbox);
+	return native_start(m, executor, side, &own, "exec-cuda", &sandbox);
 }
 
 static void

@@ -20,9 +20,9 @@ torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 }
 
 static ExecutorResult
-torch_cpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+torch_cpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	return torch_fork(m, executor, seat, (int[]) {arena->inputs_fd, m->code[code]->source_fd}, 2);
+	return torch_fork(m, executor, seat, (int[]) {arena->inputs_fd, m->code[side]->source_fd}, 2);
 }
 
 static bool

@@ -19,7 +19,7 @@ torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 }
 
 static ExecutorResult
-torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	Arena		own = gpu_arena_of(arena, side);
 	double		started = clock_now();
@@ -34,7 +34,7 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 		return EXECUTOR_BROKEN;
 	}
 	result = torch_fork(m, executor, seat,
-						(int[]) {own.inputs_fd, m->code[code]->source_fd, pool->fd}, 3);
+						(int[]) {own.inputs_fd, m->code[side]->source_fd, pool->fd}, 3);
 	executor->pool = pool;
 	executor->pool_bytes = pool->bytes;
 	executor->release = gpu_pool_destroy;

@@ -17,7 +17,6 @@
 #include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/backend.h"
-#include "supervisor/beside.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -54,51 +53,61 @@ leaves(Pair *pair, Process *process)
 	return true;
 }
 
-static Start
-start_of(Pair *pair, Process *process, uint64_t weights)
+static bool
+begin_load(Pair *pair, Process *process)
 {
-	return (Start) {.executor = &process->executor,.side = process->side,
-		.seat = seat(pair, process->side),.arena = &process->arena,.weights = weights,
-		.seed = random_next(&pair->m->random),
-		.timeout = process->side == SIDE_CANDIDATE ? measure_run_limit(pair->m)
-		: pair->m->job->profile.build_seconds};
-}
-
-typedef struct Loading
-{
-	Pair	   *pair;
-	uint64_t	weights;
-} Loading;
-
-/* The reference is the last, so that a candidate has the blame for what it does to both. */
-static Process *
-process_of(Pair *pair, int i)
-{
-	return &pair->process[i == pair->n ? 0 : i + 1];
+	return measure_begin_load(pair->m, &process->executor, process->side,
+							  seat(pair, process->side), &process->arena, pair->weights);
 }
 
 static bool
-enter_process(void *context, int i, Start *start)
+begin_first(Pair *pair, Process *process)
 {
-	Loading    *l = context;
-	Process    *process = process_of(l->pair, i);
+	Measure    *m = pair->m;
 
-	if (process->gone)
-		return false;
-	window_enter(l->pair, process);
-	if (l->pair->m->result->outcome != OUTCOME_NONE
-		|| (l->pair->n > 1 && l->pair->m->member->by_itself))
-		return false;
-	*start = start_of(l->pair, process, l->weights);
+	return measure_begin_first(m, &process->executor, &process->arena, random_next(&m->random),
+							   process->side == SIDE_CANDIDATE ? measure_run_limit(m)
+							   : m->job->profile.build_seconds);
+}
+
+static bool
+end_load(Pair *pair, Process *process)
+{
+	return measure_end_load(pair->m, &process->executor);
+}
+
+/*
+ * A step for each process, and the wait for all of them. The reference is the last, so that a
+ * candidate has the blame for what it does to both.
+ */
+static bool
+each(Pair *pair, bool (*step) (Pair *, Process *), Spending spending)
+{
+	Measure    *m = pair->m;
+	Executor   *begun[EXECUTORS_AWAITED];
+	double		started;
+	int			n = 0;
+
+	for (int i = 0; i <= pair->n; i++)
+	{
+		Process    *process = &pair->process[i == pair->n ? 0 : i + 1];
+
+		if (process->gone)
+			continue;
+		window_enter(pair, process);
+		if (m->result->outcome != OUTCOME_NONE || (pair->n > 1 && m->member->by_itself))
+			continue;
+		if (step(pair, process))
+			begun[n++] = &process->executor;
+		else if (!leaves(pair, process))
+			return false;
+	}
+	heat_enter_all(m);
+	started = clock_now();
+	if (step != end_load)
+		executor_await(begun, n);
+	m->result->startup_seconds += measure_spent(m, spending, started) - started;
 	return true;
-}
-
-static bool
-goes_on(void *context, int i)
-{
-	Loading    *l = context;
-
-	return leaves(l->pair, process_of(l->pair, i));
 }
 
 /* Starts all processes: on a device side by side, else one after the other in random order. */
@@ -106,20 +115,21 @@ static bool
 start_processes(Pair *pair)
 {
 	Measure    *m = pair->m;
-	Loading		loading = {.pair = pair,.weights = random_next(&m->random)};
 	uint32_t	first = (uint32_t) random_below(&m->random, (uint64_t) pair->n + 1);
 
+	pair->weights = random_next(&m->random);
 	if (m->backend->rests)
 		return (!m->backend->first_input || window_draw(pair, &(Plan) {.runs = 1}))
-			&& measure_load_beside(m, &(Beside) {.n = pair->n + 1, .enter = enter_process,
-					.goes_on = goes_on, .context = &loading});
+			&& each(pair, begin_load, SPENT_LOAD)
+			&& (!m->backend->first_input || each(pair, begin_first, SPENT_FIRST))
+			&& each(pair, end_load, SPENT_START);
 	for (int i = 0; i <= pair->n; i++)
 	{
 		Process    *process = &pair->process[((uint32_t) i + first) % (uint32_t) (pair->n + 1)];
 
 		window_enter(pair, process);
 		if (!measure_launch(m, &process->executor, process->side, seat(pair, process->side),
-							&process->arena, loading.weights)
+							&process->arena, pair->weights)
 			&& !leaves(pair, process))
 			return false;
 	}

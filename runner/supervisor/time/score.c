@@ -12,7 +12,6 @@
 
 #include "src/score.h"
 #include "supervisor/backend.h"
-#include "supervisor/beside.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/time/time.h"

@@ -83,6 +83,7 @@ typedef struct Pair
 	Process    *process;		/* the reference, then n candidates */
 	int			n;
 	int			number;			/* of all pairs of the measurement */
+	uint64_t	weights;		/* seed of the weights of all its processes */
 	bool		stops;			/* processes are stopped while their inputs come */
 	Courier    *courier;		/* who brings them then */
 	bool		sleeps;			/* processes sleep at their gates */
