@@ -80,96 +80,44 @@ read_object(const char *path)
 	return object;
 }
 
-/*
- * The next comment at or after *at, with spaces for its marks and its lines kept; *at comes to lie
- * behind it. Line comments below each other are one.
- */
-static char *
-next_comment(const char **at, const char **begin)
-{
-	const char *p = *at;
-	char	   *text;
-	bool		line;
-
-	while (*p && !(p[0] == '/' && (p[1] == '/' || p[1] == '*')))
-	{
-		char		quote = *p++;
-
-		if (quote != '"' && quote != '\'')
-			continue;
-		while (*p && *p != quote && *p != '\n')
-			p += p[0] == '\\' && p[1] ? 2 : 1;
-		p += *p == quote;
-	}
-	if (!*p)
-		return NULL;
-	*begin = p;
-	line = p[1] == '/';
-	if (!line)
-	{
-		const char *end = strstr(p + 2, "*/");
-
-		*at = end ? end + 2 : p + strlen(p);
-	}
-	else
-		for (*at = p; (*at)[0] == '/' && (*at)[1] == '/'; *at += strspn(*at, " \t\r\n"))
-			*at += strcspn(*at, "\n");
-	text = strndup(p, (size_t) (*at - p));
-	if (!text)
-		refuse("no memory for a comment");
-	for (char *q = text; q && *q; q = strchr(q, '\n'))
-	{
-		q += strspn(q, " \t\r\n");
-		memset(q, ' ', strspn(q, line || q == text ? "/*" : "*"));
-	}
-	if (!line && (*at)[-1] == '/')
-		memset(text + (*at - p) - 2, ' ', 2);
-	return text;
-}
-
 json_t *
 cli_signature(const char *source, char *error, size_t size)
 {
-	const char *at = source;
-	const char *begin;
-	char	   *text;
+	char	   *text = strdup(source);
+	json_t	   *found = NULL;
 
+	if (!text)
+		refuse("no memory for a source");
 	snprintf(error, size, "no comment holds a signature, such as {\"args\": [{\"name\": \"x\", "
 			 "\"dtype\": \"float32\", \"shape\": [64], \"role\": \"in\"}, {\"name\": \"y\", "
 			 "\"dtype\": \"float32\", \"shape\": [64], \"role\": \"out\"}]}");
-	while ((text = next_comment(&at, &begin)) != NULL)
+	/* spaces for the marks that lines of comments begin with */
+	for (char *line = text; line && *line; line = strchr(line, '\n'))
 	{
+		line += strspn(line, " \t\r\n");
+		memset(line, ' ', strspn(line, "/*"));
+	}
+	for (char *p = strchr(text, '{'); p; p = strchr(p + 1, '{'))
+	{
+		json_error_t where;
 		int			first = 1;
 
-		for (const char *p = source; p < begin; p++)
-			first += *p == '\n';
-		for (char *p = strchr(text, '{'); p; p = strchr(p + 1, '{'))
+		found = json_loads(p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &where);
+		if (json_object_get(found, "args"))
+			break;
+		/* braces of code, or of prose */
+		if (!found && p[1 + strspn(p + 1, " \t\r\n")] == '"' && strstr(p, "\"args\""))
 		{
-			json_error_t where;
-			json_t	   *found = json_loads(p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK,
-										   &where);
-
-			if (json_object_get(found, "args"))
-			{
-				free(text);
-				return found;
-			}
-			/* braces in prose */
-			if (found || p[1 + strspn(p + 1, " \t\r\n")] != '"' || !strstr(p, "\"args\""))
-			{
-				json_decref(found);
-				continue;
-			}
 			for (char *q = text; q < p; q++)
 				first += *q == '\n';
 			snprintf(error, size, "line %d, in the signature: %s", first + where.line - 1,
 					 where.text);
-			free(text);
-			return NULL;
 		}
-		free(text);
+		json_decref(found);
+		found = NULL;
 	}
-	return NULL;
+	free(text);
+	return found;
 }
 
 static const char *
