@@ -295,10 +295,12 @@ measure(const Job *job, const Options *options)
 		Numbers		apart = {.n = 0};
 
 		measure_once(job, options, &heat, known ? &killed : NULL, &apart);
-		if (killed.n > 0)
+		for (int i = 0; i < killed.n; i++)
 		{
 			sched_setaffinity(0, sizeof(allowed), &allowed);
-			measure_once(job, options, &killed, NULL, &apart);
+			Numbers		one = {.number = {killed.number[i]},.n = 1};
+
+			measure_once(job, options, &one, NULL, &apart);
 		}
 		if (known)
 			sched_setaffinity(0, sizeof(allowed), &allowed);
