@@ -2,8 +2,8 @@
 
 A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next
 follows from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each
-by a key of its own. What is left to PyTorch's generator is drawn from a new state each time, all of
-it from the cipher. On a GPU that generator counts and has a key: it gets a new seed of 64 bits.
+by a key of its own. What is left to PyTorch's generator is drawn from a new seed each time, so that
+no array tells another one.
 """
 import ctypes
 import math
@@ -30,9 +30,6 @@ DRAWING_METHODS = (
     "bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_",
     "multinomial", "normal_", "random_", "uniform_",
 )
-# of at::CPUGeneratorImpl's state: its bytes, and where in words of 64 bits the 624 of the Mersenne
-# Twister lie
-STATE_BYTES, STATE_FROM, STATE_TO = 5056, 3, 627
 # that Python's own numbers are made from at once
 READY_BYTES = 1 << 14
 # of inputs made at once on a GPU
@@ -51,9 +48,7 @@ class CipherRandom:
 
     def __init__(self, guard):
         self.fill = guard.cudal1_guard_fill
-        self.reseed = torch.manual_seed
-        self.reseed(0)
-        self.state = torch.get_rng_state()
+        self.renew()
         # whether get_inputs drew from PyTorch's own generator, which then has a new state for each
         # run
         self.drawn = False
@@ -95,13 +90,8 @@ class CipherRandom:
         return self.ready[self.at - n:self.at]
 
     def renew(self):
-        if self.state.numel() == STATE_BYTES:
-            words = self.state.view(torch.int64)[STATE_FROM:STATE_TO]
-            self.fill(words.data_ptr(), words.numel(), INTEGERS[torch.int64], INTEGER, 0, 2**32 - 1)
-            torch.set_rng_state(self.state)
-        else:
-            self.reseed(new_seed())
-            self.state = torch.get_rng_state()
+        torch.default_generator.manual_seed(new_seed())
+        self.state = torch.get_rng_state()
 
     def is_plain(self, keywords, dtype, kinds):
         return (dtype in kinds and not set(keywords) - {"dtype", "device"}
