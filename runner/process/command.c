@@ -30,13 +30,12 @@
 #define HELD_SECONDS	0.1		/* after a limit has passed, that the supervisor sees it late */
 
 /*
- * Reads what the kernel accounts to an executor, and how long the supervisor had to wait for a
- * core. The executor's delay is its first thread's, and also grows while other threads of it have
- * the core. So it counts where there are none; and one that came and went in between has its time
- * in that of the process, below which reading_seconds() never goes.
+ * The executor's delay is its first thread's, and also grows while other threads of it have the
+ * core. So it counts where there are none; and one that came and went in between has its time in
+ * that of the process, below which reading_seconds() never goes.
  */
-static void
-read_usage(const Executor *executor, Reading *reading)
+void
+executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 {
 	static int	own_fd = -1;
 	struct timespec cpu;
@@ -44,9 +43,10 @@ read_usage(const Executor *executor, Reading *reading)
 	ProcTurns	turns;
 	ProcTurns	own = {0};
 
-	*reading = (Reading) {0};
+	*reading = (Reading) {.wall = reading->wall};
 	/* of two links and one for each thread */
-	if (!executor->one_core || fstat(executor->proc.tasks, &tasks) != 0 || tasks.st_nlink > 3)
+	if (!whole || !executor->one_core || fstat(executor->proc.tasks, &tasks) != 0
+		|| tasks.st_nlink > 3)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -250,18 +250,6 @@ executor_end_window(Executor *executor, bool all)
 												all ? executor->last.limit : ANSWER_SECONDS));
 	/* An answer to the command is no answer to runs that are not done. */
 	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
-}
-
-void
-executor_read_usage(const Executor *executor, Reading *reading, bool whole)
-{
-	double		wall = reading->wall;
-
-	if (whole)
-		read_usage(executor, reading);
-	else
-		*reading = (Reading) {0};
-	reading->wall = wall;
 }
 
 ExecutorResult

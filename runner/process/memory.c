@@ -34,11 +34,10 @@ read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return true;
 }
 
-/* distance of element i of a view from its first, in elements */
-static size_t
-place_of(const WireTensor *tensor, const Tensor *layout, size_t i)
+uint64_t
+executor_place_of(const WireTensor *tensor, const Tensor *layout, uint64_t i)
 {
-	size_t		place = 0;
+	uint64_t	place = 0;
 
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
@@ -65,10 +64,12 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 		struct iovec local = {out + done * piece * size, n * piece * size};
 
 		for (size_t i = 0; i < n; i++)
-			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address
-															  + place_of(tensor, layout,
-																		 (done + i) * piece)
-															  * size), piece * size};
+		{
+			uint64_t	place = executor_place_of(tensor, layout, (done + i) * piece);
+
+			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place * size),
+				piece * size};
+		}
 		if (process_vm_readv(pid, &local, 1, remote, n, 0) != (ssize_t) local.iov_len)
 			return false;
 		done += n;
@@ -92,12 +93,6 @@ is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t 
 			*piece *= (size_t) layout->shape[d];
 	}
 	return tensor_span(layout, tensor->stride, span);
-}
-
-uint64_t
-executor_place_of(const WireTensor *tensor, const Tensor *layout, uint64_t element)
-{
-	return place_of(tensor, layout, element);
 }
 
 bool
@@ -168,7 +163,7 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 
 	for (size_t i = 0; i < pieces; i += step, n++)
 	{
-		size_t		place = place_of(tensor, layout, (first + i) % pieces * piece);
+		size_t		place = executor_place_of(tensor, layout, (first + i) % pieces * piece);
 
 		local[n] = (struct iovec) {noise, length};
 		remote[n] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place * size), length};
@@ -224,7 +219,7 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 		return EXECUTOR_FORGED;
 	}
 	for (size_t i = 0; i < layout->elements; i++)
-		memcpy((char *) out + i * size, memory + place_of(tensor, layout, i) * size, size);
+		memcpy((char *) out + i * size, memory + executor_place_of(tensor, layout, i) * size, size);
 	free(memory);
 	return EXECUTOR_OK;
 }
