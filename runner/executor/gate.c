@@ -22,7 +22,7 @@
 #define LINE_BYTES		64
 #define LINES_A_POLL	8
 #define SLEEP_NS		20000000	/* a wake-up that was missed costs no more than this */
-/* bytes that are read before a process sleeps, which later polls can't read */
+/* bytes that are read before a process sleeps, because polls end then */
 #define READ_BEFORE_SLEEP	((size_t) 4 << 20)
 
 static WireControl *control;

@@ -81,7 +81,6 @@ heat_enter(Measure *m, Member *member)
 	m->entered = now;
 	m->member = member;
 	m->result = &member->result;
-	m->time = member->time;
 	m->code[SIDE_CANDIDATE] = &member->code;
 }
 
@@ -168,15 +167,15 @@ heat_live_together(Measure *m, int n)
 {
 	double		host = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
 
-	m->shares = n;
-	m->set_bytes = (size_t) (MEMORY_SHARE * host / (n + 1));
+	m->group.shares = n;
+	m->group.bytes = (size_t) (MEMORY_SHARE * host / (n + 1));
 }
 
 void
 heat_live_apart(Measure *m)
 {
-	m->shares = 0;
-	m->dissolved = false;
+	m->group.shares = 0;
+	m->group.dissolved = false;
 }
 
 void

@@ -231,18 +231,19 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	}
 	m->options = options;
 	m->started = clock_now();
-	m->device.lock[0] = m->device.lock[1] = m->scratch_lock = -1;
+	m->device.lock[0] = m->device.lock[1] = -1;
 	sweep(options->scratch);
 	sandbox_sweep();
 	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);
 	if (mkdtemp(m->scratch))
 	{
-		m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		flock(m->scratch_lock, LOCK_EX);
+		int			lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		flock(lock, LOCK_EX);
 		measure_run(m);
 		end_orphans();
 		remove_tree(m->scratch);
-		close(m->scratch_lock);
+		close(lock);
 		heed_signals(m);
 	}
 	else
@@ -297,9 +298,9 @@ measure(const Job *job, const Options *options)
 		measure_once(job, options, &heat, known ? &killed : NULL, &apart);
 		for (int i = 0; i < killed.n; i++)
 		{
-			sched_setaffinity(0, sizeof(allowed), &allowed);
 			Numbers		one = {.number = {killed.number[i]},.n = 1};
 
+			sched_setaffinity(0, sizeof(allowed), &allowed);
 			measure_once(job, options, &one, NULL, &apart);
 		}
 		if (known)

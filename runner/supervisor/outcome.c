@@ -58,10 +58,10 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 		va_end(arguments);
 		measure_leave_out(text, m->scratch);
 	}
-	if (m->shares && outcome != OUTCOME_CANCELLED
+	if (m->group.shares && outcome != OUTCOME_CANCELLED
 		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
 	{
-		m->dissolved = true;
+		m->group.dissolved = true;
 		return false;
 	}
 	m->result->outcome = outcome;
@@ -202,15 +202,15 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		return conclude(m, OUTCOME_UNVERIFIED, "the GPU fails %s: %s", when, executor->text);
 	}
 	/* any of them may be the cause */
-	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
+	if (m->group.shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))
 	{
-		m->dissolved = true;
+		m->group.dissolved = true;
 		return false;
 	}
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
-	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
-		&& result != EXECUTOR_BROKEN)
+	if (m->group.shares && side == SIDE_CANDIDATE && m->member != &m->all
+		&& result != EXECUTOR_FORGED && result != EXECUTOR_BROKEN)
 	{
 		m->member->by_itself = true;
 		return false;
@@ -281,19 +281,21 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 					strerror(errno), log[0] ? "; it printed: " : "", log);
 }
 
+static double last_progress;
+
 bool
-measure_progress_due(const Measure *m)
+measure_progress_due(void)
 {
-	return clock_now() - m->last_progress >= PROGRESS_SECONDS;
+	return clock_now() - last_progress >= PROGRESS_SECONDS;
 }
 
 void
 measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 				 double lower, double upper, double left, bool force)
 {
-	if (!force && !measure_progress_due(m))
+	if (!force && !measure_progress_due())
 		return;
-	m->last_progress = clock_now();
+	last_progress = clock_now();
 	if (m->options->person)
 	{
 		char		line[512] = "";

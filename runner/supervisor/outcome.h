@@ -51,7 +51,7 @@ extern void measure_leave_out(char *text, const char *folder);
 #define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
 
 /* whether the next line of progress would be printed without force */
-extern bool measure_progress_due(const Measure *m);
+extern bool measure_progress_due(void);
 
 /* tells how far the measurement is, if that is due; NAN: a number not known yet. `left`: seconds */
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,

@@ -40,7 +40,7 @@ load_flags(const Measure *m, Side side)
 static bool
 loads_elsewhere(const Measure *m, bool beside)
 {
-	return m->backend->apart && (beside || m->shares);
+	return m->backend->apart && (beside || m->group.shares);
 }
 
 /* Starts a process for the code of a side. `beside`: others load theirs at the same time */
@@ -56,14 +56,14 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	/* what a context takes, and what code allocates by itself, asks no second time */
-	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->shares))
+	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->group.shares))
 		measure_reap(m);
 	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
 	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
 		executor_pin(executor, &others);
-	executor->attentive = m->spare_core;
+	executor->attentive = m->device.spare_core;
 	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->proc.schedstat >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
 	executor->control->slot_bytes = m->inputs.slot_bytes;
@@ -96,8 +96,9 @@ loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool b
 {
 	if (loads_elsewhere(m, beside))
 		executor_pin(executor, &m->device.cores);
-	if (result == EXECUTOR_OK && m->shares && executor->hostile
-		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20, m->set_bytes))
+	if (result == EXECUTOR_OK && m->group.shares && executor->hostile
+		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20,
+								 m->group.bytes))
 		return EXECUTOR_BROKEN;
 	return result;
 }
@@ -194,7 +195,7 @@ measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot)
 uint32_t
 measure_run_flags(const Measure *m, const Executor *executor)
 {
-	uint32_t	flags = m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
+	uint32_t	flags = m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 
 	if (executor->hostile)
 		flags |= m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
@@ -268,7 +269,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	{
 		m->code[executor_side(executor)]->first_seconds += *elapsed;
 		executor->met = true;
-		m->result->startup_seconds += fmax(*elapsed - m->time[side], 0);
+		m->result->startup_seconds += fmax(*elapsed - m->member->time[side], 0);
 	}
 	m->result->spent[first ? SPENT_FIRST : SPENT_CHECK] += *elapsed;
 	m->result->spent[SPENT_STOP] -= *elapsed;
@@ -281,7 +282,7 @@ measure_run_limit(const Measure *m)
 {
 	const Profile *p = &m->job->profile;
 
-	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
+	return fmin(fmax(p->run_limit_factor * m->member->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
 				p->run_limit_max);
 }
 

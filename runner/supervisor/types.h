@@ -172,6 +172,7 @@ typedef struct HeldDevice
 	double		locked_at;		/* 0: not yet */
 	char		key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+	bool		spare_core;		/* the supervisor has a core to spin on */
 } HeldDevice;
 
 /* how code is started, and what of it lives */
@@ -217,7 +218,23 @@ typedef struct ReferenceFacts
 	char		state[300];		/* names of the attributes that its runs change */
 	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
 	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
+	bool		seeds_runs;		/* it consumes random numbers */
 } ReferenceFacts;
+
+/* seconds that the supervisor takes for a run */
+typedef struct Costs
+{
+	double		input;			/* making its input */
+	double		comparison;		/* comparing its outputs */
+} Costs;
+
+/* the members that share a pair's reference now */
+typedef struct Group
+{
+	int			shares;			/* how many; 0: no pair is shared */
+	bool		dissolved;		/* something unusual has ended the sharing */
+	size_t		bytes;			/* memory that a candidate may have then, if less than else */
+} Group;
 
 /* a trial of the candidate, for the cause of its failure */
 typedef struct TrialState
@@ -236,17 +253,13 @@ typedef struct Measure
 	/* the member that is current, see heat.c, and parts of it */
 	Member	   *member;
 	Result	   *result;
-	double	   *time;
 	Code	   *code[2];		/* the reference's and the current member's */
 	double		entered;		/* time at which the member became current */
-	int			shares;			/* members that share a pair's reference now; 0: none */
-	bool		dissolved;		/* something unusual has ended the sharing */
-	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
+	Group		group;
 	Code		reference;
 	json_t	   *environment;
 	double		started;
 	char		scratch[PATH_MAX];
-	int			scratch_lock;
 	HeldDevice	device;
 	/* keyed from the kernel; everything a candidate must not guess comes from here */
 	RandomStream random;
@@ -262,17 +275,11 @@ typedef struct Measure
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
 	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output, as signal.c learns it */
 	ReferenceFacts facts;
-	bool		seeds_runs;		/* the reference consumes random numbers */
 	unsigned char *noise;		/* for outputs before their runs */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
-	bool		spare_core;		/* the supervisor has a core to spin on */
 
-	/* estimates, in seconds a run */
-	double		generate_time;
-	double		check_time;		/* seconds that comparing the outputs of a run takes */
-	int			compared_runs;	/* of a window */
-	double		last_progress;
+	Costs		costs;
 	TrialState	trial;
 } Measure;
 

@@ -28,7 +28,7 @@ failed(Side side, Executor executor, ExecutorResult result, const char *error, c
 	snprintf(executor.text, sizeof(executor.text), "%s", error);
 	json_decref(member.result.evidence);
 	member = (Member) {.result.outcome = OUTCOME_NONE, .result.evidence = json_object()};
-	measure.dissolved = false;
+	measure.group.dissolved = false;
 	measure_failed(&measure, side, &executor, result, when);
 	return member.result.outcome;
 }
@@ -97,12 +97,12 @@ check_causes(void)
 static void
 check_groups(void)
 {
-	measure.shares = 2;
+	measure.group.shares = 2;
 	check(failed_with(SIDE_CANDIDATE, "ValueError: no") == OUTCOME_NONE && member.by_itself
-		  && !measure.dissolved, "code that fails in a group is measured by itself");
+		  && !measure.group.dissolved, "code that fails in a group is measured by itself");
 	check(failed(SIDE_REFERENCE, (Executor) {.pid = -1}, EXECUTOR_TIMEOUT, "", "") == OUTCOME_NONE
-		  && measure.dissolved, "and a reference dissolves its group");
-	measure.shares = 0;
+		  && measure.group.dissolved, "and a reference dissolves its group");
+	measure.group.shares = 0;
 }
 
 int

@@ -55,7 +55,7 @@ static Options options;
 static Member member;
 static Backend backend;
 static Measure measure = {.job = &job,.options = &options,.backend = &backend,
-	.member = &member,.result = &member.result,.time = member.time,.outputs = 1};
+	.member = &member,.result = &member.result,.outputs = 1};
 static WireControl control[2];
 static Process processes[2];
 static Pair pair = {.m = &measure,.process = processes,.n = 1};
@@ -361,7 +361,7 @@ become(bool pytorch, bool gpu)
 static Outcome
 round_of(Manner of)
 {
-	const Plan	plan = {.runs = RUNS,.dropped = 2};
+	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2};
 	bool		good;
 
 	json_decref(member.result.evidence);
@@ -519,7 +519,6 @@ main(void)
 	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
 	*role = ROLE_OUT;
 	pair.reads = true;
-	measure.compared_runs = 2;
 	for (int i = 0; i < 2; i++)
 	{
 		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);

@@ -65,7 +65,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 
 	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
 		return false;
-	m->time[SIDE_CANDIDATE] = 0;
+	m->member->time[SIDE_CANDIDATE] = 0;
 	*weights = m->backend->module && c->candidate->arrays > 0;
 	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
 					 measure_run_limit(m))
@@ -117,7 +117,7 @@ check_candidate(Checks *c)
 		probes_explain(c);
 		return false;
 	}
-	m->check_time = (clock_now() - start) / c->compared;
+	m->costs.comparison = (clock_now() - start) / c->compared;
 	return probes_check(c) && follow_candidate(c);
 }
 
@@ -135,7 +135,7 @@ void
 checks_of_candidates(Checks *c)
 {
 	Measure    *m = c->m;
-	double		reference = m->time[SIDE_REFERENCE];
+	double		reference = m->member->time[SIDE_REFERENCE];
 
 	heat_share(m);
 	for (int i = 0; heat_next(m, &i); i++)
@@ -145,7 +145,7 @@ checks_of_candidates(Checks *c)
 		executor_init(&executor);
 		c->candidate = &executor;
 		c->arena.place = 1;
-		m->time[SIDE_REFERENCE] = reference;
+		m->member->time[SIDE_REFERENCE] = reference;
 		check_candidate(c);
 		measure_end(m, &executor);
 		overwrite(c);

@@ -129,7 +129,7 @@ make_inputs(Checks *c)
 		if ((i == 0 && !measure_arena(m, &c->arena, c->slots + c->spare))
 			|| !measure_generate(m, &c->arena, c->order, c->slots))
 			return false;
-		m->generate_time = (clock_now() - started) / c->slots;
+		m->costs.input = (clock_now() - started) / c->slots;
 	}
 	return true;
 }
@@ -319,7 +319,7 @@ check_reference(Checks *c)
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
-	if (m->seeds_runs)
+	if (m->facts.seeds_runs)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */
 		measure_end(m, &c->reference);
@@ -419,9 +419,8 @@ check_moved(Checks *c)
 	m->result->outcome = before.outcome;
 	memcpy(m->result->detail, before.detail, sizeof(before.detail));
 	m->facts = (ReferenceFacts) {.same_inputs = m->facts.same_inputs};
-	m->seeds_runs = false;
 	m->outputs = 0;
-	m->time[SIDE_REFERENCE] = 0;
+	m->member->time[SIDE_REFERENCE] = 0;
 	c->n = n;
 	c->in_a_row = 0;
 	return check_reference(c);

@@ -147,7 +147,9 @@ prepare(Diagnosis *d)
 	bool		good;
 
 	d->n = MAX_RUNS;
-	while (d->n > 1 && (d->n * each > budget || d->n * m->time[SIDE_REFERENCE] > RUNS_SECONDS))
+	while (d->n > 1
+		   && (d->n * each > budget
+			   || d->n * m->member->time[SIDE_REFERENCE] > RUNS_SECONDS))
 		d->n--;
 	for (uint32_t i = 0; i < d->n; i++)
 	{

@@ -21,8 +21,8 @@ learn_outputs(Measure *m, Executor *executor)
 {
 	if (m->outputs > 0)
 		return true;
-	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
-	if (m->facts.same_inputs && !m->seeds_runs)
+	m->facts.seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	if (m->facts.same_inputs && !m->facts.seeds_runs)
 		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, so "
 						"code could return what it made for the first one; draw them, for instance "
 						"by torch.rand");
@@ -60,8 +60,8 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 		if (!checks_run_slot(m, executor, side, arena, i, seeds[i],
 							 out ? out + i * m->output_bytes : NULL, timeout, &elapsed))
 			return false;
-		if (m->time[side] == 0 || elapsed < m->time[side])
-			m->time[side] = elapsed;
+		if (m->member->time[side] == 0 || elapsed < m->member->time[side])
+			m->member->time[side] = elapsed;
 	}
 	return true;
 }
@@ -96,14 +96,14 @@ bool
 checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
 {
 	Measure    *m = c->m;
-	double		time = m->time[side];
+	double		time = m->member->time[side];
 	bool		good;
 
 	m->facts.restores = false;
 	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
 		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
 	m->facts.restores = true;
-	m->time[side] = time;
+	m->member->time[side] = time;
 	measure_end(m, executor);
 	return good;
 }

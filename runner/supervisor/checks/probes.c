@@ -377,14 +377,14 @@ probes_learn(Checks *c)
 {
 	Measure    *m = c->m;
 	json_t	   *kinds = json_array();
-	uint32_t	most = m->time[SIDE_REFERENCE] >= SLOW_RUN ? SLOW_PROBES : PROBE_INPUTS;
-	double		time = m->time[SIDE_REFERENCE];
+	uint32_t	most = m->member->time[SIDE_REFERENCE] >= SLOW_RUN ? SLOW_PROBES : PROBE_INPUTS;
+	double		time = m->member->time[SIDE_REFERENCE];
 	bool		good = true;
 
 	for (ProbeKind kind = 0; kind < PROBE_INPUTS && good; kind++)
 		if (c->probes < most && c->probes + 1 < c->spare && !(m->job->no_probes & 1u << kind))
 			good = learn_probe(c, kind, c->slots + 1 + (uint32_t) c->probes);
-	m->time[SIDE_REFERENCE] = time;
+	m->member->time[SIDE_REFERENCE] = time;
 	for (int i = 0; i < c->probes; i++)
 		json_array_append_new(kinds, json_string(probe_names[c->probe[i].kind]));
 	if (m->facts.moves_parameters)

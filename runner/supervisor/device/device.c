@@ -144,7 +144,7 @@ device_prepare(Measure *m)
 	if (!CPU_EQUAL(&usable, &m->device.cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
 						"cudal1-measure --devices prints those it may", key);
-	m->spare_core = cores_keep_off(&allowed, &m->device.cores, gpu_nodes()) > 0;
+	m->device.spare_core = cores_keep_off(&allowed, &m->device.cores, gpu_nodes()) > 0;
 	if (CPU_COUNT(&m->device.cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
 						"of more is written cpu:2-3", m->job->cores, key,
@@ -201,7 +201,7 @@ take_lock(Measure *m, int lock)
 							strerror(errno));
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
-		if (first || measure_progress_due(m))
+		if (first || measure_progress_due())
 			find_holder(m, lock);
 		measure_phase(m, "waiting", first);
 		clock_sleep(0.01);

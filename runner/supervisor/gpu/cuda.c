@@ -111,7 +111,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(m, error, &deadline));
-	if (error == CU_OUT_OF_MEMORY && m->live.candidates > 0 && !m->shares)
+	if (error == CU_OUT_OF_MEMORY && m->live.candidates > 0 && !m->group.shares)
 	{
 		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
 		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
@@ -151,7 +151,7 @@ gpu_arena_create(Measure *m, Arena *arena)
 	if (!shared)
 		return conclude(m, OUTCOME_LOST, "no memory");
 	shared->master.fd = -1;
-	shared->sides = 1 + (m->shares ? m->shares : 1);
+	shared->sides = 1 + (m->group.shares ? m->group.shares : 1);
 	for (int i = 0; i < shared->sides; i++)
 	{
 		shared->inputs[i].fd = shared->outputs[i].fd = -1;
@@ -216,7 +216,7 @@ gpu_pool_create(Measure *m)
 	if (gpu->pools > 0)
 		return gpu->pool[--gpu->pools];
 	pool = calloc(1, sizeof(GpuMemory));
-	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes : gpu->pool_bytes))
+	if (pool && memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
 	return NULL;
@@ -234,7 +234,7 @@ bool
 gpu_pools_draw(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	int			n = 1 + (m->shares ? m->shares : 1);
+	int			n = 1 + (m->group.shares ? m->group.shares : 1);
 	GpuMemory  *pool[GPU_MAX_SIDES];
 	int			made = 0;
 

@@ -97,7 +97,7 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	gpu->seen.sm_mhz[0] = gpu->seen.temperature[0] = INT_MAX;
 	CPU_ZERO(&m->device.cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->device.cores);
-	m->spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
+	m->device.spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
 	find_toolkit(gpu);
 	return true;
 }

@@ -45,7 +45,8 @@ leaves(Pair *pair, Process *process)
 {
 	Measure    *m = pair->m;
 
-	if (!process->member || m->dissolved || pair->n == 1 || m->all.result.outcome != OUTCOME_NONE)
+	if (!process->member || m->group.dissolved || pair->n == 1
+		|| m->all.result.outcome != OUTCOME_NONE)
 		return false;
 	process->gone = true;
 	window_enter(pair, process);
@@ -171,10 +172,11 @@ static void
 choose_waiting(Pair *pair)
 {
 	Measure    *m = pair->m;
-	double		least = m->time[SIDE_REFERENCE];
+	double		least = m->member->time[SIDE_REFERENCE];
 
 	pair->stops = !m->backend->rests
-		&& (!m->spare_core || m->inputs.slot_bytes > SPIN_BYTES || m->output_bytes > SPIN_BYTES);
+		&& (!m->device.spare_core || m->inputs.slot_bytes > SPIN_BYTES
+			|| m->output_bytes > SPIN_BYTES);
 	for (int i = 1; i <= pair->n; i++)
 		least = fmin(least, pair->process[i].member->time[SIDE_CANDIDATE]);
 	pair->trims = m->backend->rests || least > LONG_RUN;
@@ -187,7 +189,7 @@ warm(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
 
-	pair->reads = m->time[SIDE_REFERENCE] > READ_FROM;
+	pair->reads = m->member->time[SIDE_REFERENCE] > READ_FROM;
 	for (int i = 0; i <= pair->n; i++)
 	{
 		Process    *process = &pair->process[i];
@@ -197,7 +199,7 @@ warm(Pair *pair, const Plan *plan)
 		if (process->gone)
 			continue;
 		if (isfinite(process->seconds))
-			m->time[process->side] = process->seconds;
+			m->member->time[process->side] = process->seconds;
 		if (i > 0)
 			continue;
 		choose_waiting(pair);

@@ -38,7 +38,7 @@ static Plan
 make_plan(Measure *m)
 {
 	const Profile *p = &m->job->profile;
-	double		run = m->time[SIDE_REFERENCE];
+	double		run = m->member->time[SIDE_REFERENCE];
 	double		runs = p->window_seconds / run;
 	/* inputs are kept twice */
 	double		bytes = (double) (2 * m->inputs.slot_bytes + m->output_slot_bytes + 1);
@@ -50,14 +50,14 @@ make_plan(Measure *m)
 	double		compared;
 	Plan		plan;
 
-	if (m->generate_time > 0)
-		most = fmin(most, fmax(least, MAKING_TIMES * p->window_seconds / m->generate_time));
+	if (m->costs.input > 0)
+		most = fmin(most, fmax(least, MAKING_TIMES * p->window_seconds / m->costs.input));
 	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
-	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->check_time, 1e-7);
+	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->costs.comparison, 1e-7);
 	/* the run after one that is compared does not count, and others are to be left */
-	m->compared_runs = m->backend->rests ? 1
-		: (int) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2), compared));
+	plan.compared = m->backend->rests ? 1
+		: (uint32_t) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2), compared));
 	return plan;
 }
 

@@ -150,7 +150,7 @@ hand_over(Pair *pair, Process *process, uint32_t run)
 {
 	Measure    *m = pair->m;
 
-	process->executor.control->seeds[run] = m->seeds_runs ? pair->round.seed[run] : 0;
+	process->executor.control->seeds[run] = m->facts.seeds_runs ? pair->round.seed[run] : 0;
 	return pair->stops || m->backend->bring(m, &process->arena, process->side, run);
 }
 
@@ -319,7 +319,7 @@ begin(Pair *pair, Process *process)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
-	uint32_t	flags = (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
+	uint32_t	flags = (m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
 		| (pair->sleeps ? WIRE_FLAG_SLEEPS : 0);
 	double		limit = process->side == SIDE_CANDIDATE ? measure_run_limit(m)
 		: m->job->profile.build_seconds;
@@ -450,7 +450,7 @@ window_draw(Pair *pair, const Plan *plan)
 	round->compared = 0;
 	for (uint32_t k = 0; k < round->runs && round->compared < COMPARED_MOST; k++)
 		if (random_below(&m->random, round->runs - k)
-			< (uint64_t) (m->compared_runs - round->compared))
+			< plan->compared - round->compared)
 			round->compare[round->compared++] = k;
 	return true;
 }
