@@ -108,7 +108,8 @@ typedef struct Backend
 	/* fresh inputs for `n` of the slots */
 	bool		(*generate) (Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 	/* a process for the code of one side, which is not loaded yet */
-	ExecutorResult (*start) (Measure *m, Executor *executor, Side side, int seat, const Arena *arena);
+	ExecutorResult (*start) (Measure *m, Executor *executor, Side side, int seat,
+							 const Arena *arena);
 	/* Brings the input of a first run, where processes load side by side; else NULL. */
 	bool		(*first_input) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 

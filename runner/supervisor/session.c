@@ -167,8 +167,10 @@ measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Ar
 bool
 measure_end_load(Measure *m, Executor *executor)
 {
+	Side		side = executor_side(executor);
+
 	return end_beside(m, executor)
-		&& measure_failed(m, executor_side(executor), executor, loaded(m, executor, EXECUTOR_OK, true),
+		&& measure_failed(m, side, executor, loaded(m, executor, EXECUTOR_OK, true),
 						  "while it was loaded");
 }
 
