@@ -112,23 +112,6 @@ $$;
 COMMENT ON FUNCTION cudal1.is_claimed IS
 'whether a job is claimed under that number; error 42501 where another role claimed it';
 
-CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
-RETURNS float8
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN (SELECT greatest(max(least(p.budget_seconds,
-				p.bucket_seconds * p.looks[cardinality(p.looks)])
-			- extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
-		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
-		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id
-			AND p.precision_goal = 0);
-END
-$$;
-COMMENT ON FUNCTION cudal1.seconds_until_free IS
-'what is left of all pairs of a device''s jobs, of those whose profile has no goal and so makes all
-of them; 0: no such job';
-
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -255,7 +238,8 @@ BEGIN
 		OR EXISTS (SELECT FROM cudal1.pool AS p
 			WHERE p.seeded_in < pg_snapshot_xmin(pg_current_snapshot()));
 	-- what is claimed ahead is to be built meanwhile, not to wait for 20 minutes of an evaluation
-	IF NOT d.enabled OR cudal1.seconds_until_free(d.device_id) > 60 THEN
+	IF NOT d.enabled OR EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'running'
+			AND x.device_id = d.device_id AND x.kind = 'evaluate') THEN
 		RETURN;
 	END IF;
 	next := cudal1.next_job(d);
@@ -314,8 +298,8 @@ $$;
 COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer whose last claim there is longest
 ago; of its jobs the most urgent first, then the oldest. Re-verifications and null candidates have
-an eighth of a trainer''s share. No row where a window of what the device has ends in more than a
-minute, and when there is none: then the device queues the check of a reference, and one that has
+an eighth of a trainer''s share. No row while the device evaluates, and when there is none: then the
+device queues the check of a reference, and one that has
 had no job for half a minute the null candidates of a task (setting cudal1.certify). attempt is the
 fencing number of the claim, which belongs to the calling role. most: how many jobs of one task to
 claim together, as far as the profile''s group_most allows and devices without work have as many: a

@@ -3,101 +3,69 @@
  * of locks is at the top of 40-queue.sql.
  */
 
-CREATE FUNCTION cudal1.result_problem(result jsonb, r cudal1.measurement)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE
-	WHEN jsonb_typeof(result -> 'detail') NOT IN ('string', 'null')
-		THEN 'member detail is no string'
-	WHEN jsonb_typeof(result -> 'bucket_means') NOT IN ('array', 'null')
-		THEN 'member bucket_means is no array'
-	WHEN jsonb_array_length(NULLIF(result -> 'bucket_means', 'null')) > 10000
-		THEN 'member bucket_means has more than 10000 elements'
-	WHEN array_position(r.bucket_means, NULL) IS NOT NULL
-		THEN 'member bucket_means has an element that is no positive number'
-	WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-	WHEN NOT cudal1.matches(result ->> 'code_key', '^[0-9a-f]{64}$', 64)
-		THEN 'member code_key is no SHA-256'
-	WHEN jsonb_typeof(result -> 'wide') NOT IN ('boolean', 'null')
-		THEN 'member wide is neither true nor false'
-	WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
-	WHEN r.lower > r.upper THEN 'its interval is empty'
-	WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
-	WHEN octet_length(r.environment::text) > 65536
-		THEN 'member environment takes more than 64 kB'
-	WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
-	WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
-	WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
-	WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-		OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
-		THEN 'member samples is no array of arrays of numbers'
-	END;
-COMMENT ON FUNCTION cudal1.result_problem IS
-'what is wrong with a result of cudal1-measure, its numbers apart, read as these columns; NULL:
-nothing';
-
 CREATE FUNCTION cudal1.read_result(result jsonb)
 RETURNS cudal1.measurement
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r		cudal1.measurement;
-	numbers	jsonb;
 	wrong	text;
-	problem	text := CASE
-		WHEN jsonb_typeof(result) IS DISTINCT FROM 'object' THEN 'it is no JSON object'
-		WHEN octet_length(result::text) > 33554432 THEN 'it takes more than 32 MB'
-		WHEN jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
-			OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error',
-				'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat', 'unverified',
-				'lost', 'cancelled')
-			THEN 'its outcome is unknown' END;
 BEGIN
-	IF problem IS NULL THEN
-		-- a number is wrong that is of another type or out of its range
-		SELECT jsonb_object_agg(n.name, CASE WHEN n.integral THEN to_jsonb(x.number::bigint)
-					WHEN x.number = 0 THEN '0'
-					WHEN x.number IS NOT NULL THEN result -> n.name END),
-				(array_agg(n.name) FILTER (WHERE x.number IS NULL
-					AND jsonb_typeof(result -> n.name) <> 'null'))[1]
-			INTO numbers, wrong
-			FROM (VALUES ('score', false, 1e-9, 1e9), ('lower', false, 0, 1e12),
-				('upper', false, 0, 1e12), ('half_width', false, 0, 1e300),
-				('variance', false, 0, 1e300), ('pairs', true, 0, 0), ('rounds', true, 0, 0),
-				('reference_seconds', false, 0, 1e9), ('candidate_seconds', false, 0, 1e9),
-				('checks', true, 0, 0), ('max_error', false, 0, 1e300), ('protocol', true, 0, 0),
-				('build_seconds', false, 0, 1e9),
-				('device_seconds', false, 0, 1e9), ('startup_seconds', false, 0, 1e9),
-				('clock_seconds', false, 0, 1e9), ('wall_seconds', false, 0, 1e9))
-					AS n (name, integral, low, high)
-				CROSS JOIN LATERAL (SELECT CASE WHEN n.integral
-					THEN cudal1.json_int(result -> n.name)
-					ELSE cudal1.json_float(result -> n.name, n.low, n.high) END AS number) AS x;
-		r := jsonb_populate_record(r, numbers);
-		r.outcome := result ->> 'outcome';
-		r.wide := coalesce((result -> 'wide')::text = 'true', false);
-		IF cudal1.matches(result ->> 'code_key', '^[0-9a-f]{64}$', 64) THEN
-			r.code_key := decode(result ->> 'code_key', 'hex');
-		END IF;
-		r.samples := NULLIF(result -> 'samples', 'null');
-		r.environment := coalesce(NULLIF(result -> 'environment', 'null'), '{}');
-		r.evidence := NULLIF(result -> 'evidence', 'null');
-		r.detail := cudal1.clip(result ->> 'detail');
-		IF jsonb_typeof(result -> 'bucket_means') = 'array' THEN
-			SELECT array_agg(cudal1.json_float(b.value, 1e-9, 1e12) ORDER BY b.ordinality)
-				INTO r.bucket_means
-				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b
-				WHERE b.ordinality <= 10000;
-		END IF;
-		problem := coalesce('member ' || wrong || ' is no number in its range',
-			cudal1.result_problem(result, r));
+	IF jsonb_typeof(result) IS DISTINCT FROM 'object' OR octet_length(result::text) > 33554432 THEN
+		wrong := 'it is no JSON object of at most 32 MB';
+	ELSE
+		SELECT format('member %s is no %s in its range', m.name, m.type) INTO wrong
+			FROM (VALUES ('score', 'number', 1e-9, 1e9), ('lower', 'number', 0, 1e12),
+				('upper', 'number', 0, 1e12), ('half_width', 'number', 0, 1e300),
+				('variance', 'number', 0, 1e300), ('pairs', 'number', 0, 1e9),
+				('rounds', 'number', 0, 1e9), ('reference_seconds', 'number', 0, 1e9),
+				('candidate_seconds', 'number', 0, 1e9), ('checks', 'number', 0, 1e9),
+				('max_error', 'number', 0, 1e300), ('protocol', 'number', 0, 1e9),
+				('build_seconds', 'number', 0, 1e9), ('device_seconds', 'number', 0, 1e9),
+				('startup_seconds', 'number', 0, 1e9), ('clock_seconds', 'number', 0, 1e9),
+				('wall_seconds', 'number', 0, 1e9), ('outcome', 'string', 1, 20),
+				('detail', 'string', 0, 33554432), ('code_key', 'string', 64, 64),
+				('wide', 'boolean', 0, 5), ('bucket_means', 'array', 0, 1000000),
+				('samples', 'array', 0, 33554432), ('environment', 'object', 0, 65536),
+				('evidence', 'object', 0, 65536)) AS m (name, type, low, high)
+			-- the value of a number, the bytes of all else
+			WHERE CASE jsonb_typeof(result -> m.name) WHEN 'null' THEN false
+				WHEN m.type THEN CASE m.type WHEN 'number' THEN (result ->> m.name)::numeric
+					ELSE octet_length(result ->> m.name) END NOT BETWEEN m.low AND m.high
+				ELSE result ? m.name END
+			LIMIT 1;
 	END IF;
-	IF problem IS NOT NULL THEN
+	IF wrong IS NULL THEN
+		BEGIN
+			r := jsonb_populate_record(r, result - '{detail,code_key,accepted}'::text[]);
+			r.code_key := decode(result ->> 'code_key', 'hex');
+			r.detail := cudal1.clip(result ->> 'detail');
+			r.wide := coalesce(r.wide, false);
+			r.environment := coalesce(r.environment, '{}');
+			wrong := CASE
+				WHEN r.outcome IS NULL OR r.outcome NOT IN ('successful', 'unstable',
+					'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat',
+					'unverified', 'lost', 'cancelled') THEN 'its outcome is unknown'
+				WHEN r.outcome = 'successful' AND r.score IS NULL
+					THEN 'a successful one needs a score'
+				WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
+				WHEN r.lower > r.upper THEN 'its interval is empty'
+				WHEN array_ndims(r.bucket_means) > 1 OR (0 < ALL (r.bucket_means)) IS NOT TRUE
+					AND cardinality(r.bucket_means) > 0
+					THEN 'member bucket_means has an element that is no positive number'
+				WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
+					OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")')
+					THEN 'member samples is no array of arrays of numbers' END;
+		EXCEPTION WHEN data_exception THEN
+			wrong := SQLERRM;
+		END;
+	END IF;
+	IF wrong IS NOT NULL THEN
 		r := NULL;
 		r.outcome := 'lost';
 		r.wide := false;
 		r.environment := '{}';
-		r.detail := cudal1.clip('malformed result: ' || problem);
+		r.detail := cudal1.clip('malformed result: ' || wrong);
 	END IF;
 	RETURN r;
 END

@@ -330,6 +330,16 @@ COMMENT ON FUNCTION cudal1.end_waiting IS
 'discards what waits to be measured for a task with that problem. reason: of a bad reference, whose
 null candidates are discarded, too; NULL: the task is weak';
 
+CREATE FUNCTION cudal1.certificate(task_id bigint)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
+		WHEN bool_and(c.state = 'failed') THEN 'passed' END
+	FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id)
+	WHERE k.task_id = certificate.task_id AND k.name <> 'reference');
+COMMENT ON FUNCTION cudal1.certificate IS
+'what its null candidates say of a task: weak where one passed, passed where all failed, else NULL';
+
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -364,11 +374,7 @@ BEGIN
 	-- of two verdicts at the same moment the second sees the first
 	PERFORM FROM cudal1.task AS t WHERE t.task_id = id FOR NO KEY UPDATE;
 	UPDATE cudal1.task AS t
-		SET certified = (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
-			WHEN bool_and(c.state = 'failed') THEN 'passed' END
-						 FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c
-							USING (candidate_id)
-						 WHERE k.task_id = id AND k.name <> 'reference')
+		SET certified = cudal1.certificate(id)
 		WHERE t.task_id = id
 		RETURNING cudal1.reference_problem(t) INTO problem;
 	PERFORM cudal1.end_waiting(id, problem) WHERE problem IS NOT NULL;

@@ -13,38 +13,6 @@ RETURN CASE WHEN seconds < 120 THEN format('%s s', round(seconds))
 			ELSE format('%s days', round(seconds / 86400)) END;
 COMMENT ON FUNCTION cudal1.in_words IS 'so many seconds, rounded, in words';
 
-CREATE FUNCTION cudal1.evaluation_cost(job_ids bigint[])
-RETURNS TABLE (message text, detail text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT format('%s evaluation(s) with profile "%s" take %s %s of device time', e.jobs, e.profile,
-				  CASE WHEN e.measured > 0 THEN 'about' ELSE 'more than' END,
-				  cudal1.in_words(e.jobs * e.seconds)),
-			CASE WHEN e.measured > 0
-				 THEN format('The mean of %s before, on class %s, is %s each.', e.measured, e.class,
-							 cudal1.in_words(e.seconds))
-				 ELSE format('None was measured yet; the buckets alone take %s each.',
-							 cudal1.in_words(e.seconds)) END
-		FROM (SELECT j.profile, w.class, count(*) AS jobs, m.n AS measured,
-					 coalesce(m.mean, p.pairs * p.bucket_seconds) AS seconds
-			  FROM cudal1.job AS j
-				  JOIN cudal1.profile AS p ON p.name = j.profile
-				  LEFT JOIN LATERAL (
-					SELECT d.class FROM cudal1.device AS d
-						WHERE j.device IN (d.class, d.model, d.device_key) LIMIT 1) AS w ON true
-				  LEFT JOIN LATERAL (
-					SELECT count(*) AS n, avg(x.device_seconds) AS mean
-						FROM cudal1.measurement AS x JOIN cudal1.device AS d USING (device_id)
-						WHERE x.kind = 'evaluate' AND x.reward IS NOT NULL
-							AND x.device_seconds IS NOT NULL
-							AND x.profile = j.profile AND d.class = w.class) AS m ON true
-			  WHERE j.job_id = ANY (job_ids)
-			  GROUP BY j.profile, w.class, m.n, m.mean, p.pairs, p.bucket_seconds) AS e;
-$$;
-COMMENT ON FUNCTION cudal1.evaluation_cost IS
-'the device time that these jobs will take, in words: from evaluations of the same profile and class
-that were measured; before any, from the profile''s buckets';
-
 CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL,
 	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
 RETURNS bigint
@@ -55,6 +23,7 @@ AS $$
 DECLARE
 	jobs	bigint[];
 	c		record;
+	p		cudal1.profile;
 	tasks	bigint[];
 	passed	bigint[];
 BEGIN
@@ -76,6 +45,7 @@ BEGIN
 			'Name a class (cpu, cuda), or a model or device_key in cudal1.device.');
 	END IF;
 	PERFORM cudal1.check_name('profile', profile);
+	SELECT x.* INTO p FROM cudal1.profile AS x WHERE x.name = cudal1_evaluate.profile;
 	PERFORM cudal1.check_candidates(candidate_ids);
 	passed := ARRAY(SELECT c.candidate_id
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
@@ -107,11 +77,14 @@ BEGIN
 			RETURNING j.task_id, j.job_id)
 	SELECT array_agg(added.job_id), array_agg(DISTINCT added.task_id) INTO jobs, tasks FROM added;
 	IF jobs IS NOT NULL THEN
-		FOR c IN SELECT * FROM cudal1.evaluation_cost(jobs) LOOP
-			RAISE NOTICE USING MESSAGE = c.message, DETAIL = c.detail,
-				HINT = 'They run behind training. cudal1.cost has the seconds of each profile; '
-					'cudal1_cancel_jobs() withdraws evaluations.';
-		END LOOP;
+		SELECT count(*) AS n, avg(m.device_seconds) AS mean INTO c FROM cudal1.measurement AS m
+			WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND m.profile = p.name;
+		RAISE NOTICE USING MESSAGE = format('%s evaluation(s) take %s %s of device time',
+				cardinality(jobs), CASE WHEN c.n > 0 THEN 'about' ELSE 'more than' END,
+				cudal1.in_words(cardinality(jobs) * coalesce(c.mean, p.pairs * p.bucket_seconds))),
+			DETAIL = format('%s with profile "%s" were measured before.', c.n, p.name),
+			HINT = 'They run behind training. cudal1.cost has the seconds of each profile; '
+				'cudal1_cancel_jobs() withdraws evaluations.';
 		PERFORM cudal1.warn_no_device(t, cudal1_evaluate.device) FROM cudal1.task AS t
 			WHERE t.task_id = ANY (tasks);
 		PERFORM cudal1.wake();
@@ -207,6 +180,12 @@ BEGIN
 			ON CONFLICT DO NOTHING
 			RETURNING 1)
 	SELECT count(*) INTO n FROM added;
+	IF n = 0 THEN
+		RAISE NOTICE USING MESSAGE = 'nothing is measured again',
+			DETAIL = format('The best %s of each task have verdicts that are younger than %s and '
+				'of the present driver and runner, or wait for a measurement.', best_per_task,
+				older_than);
+	END IF;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
@@ -222,6 +201,8 @@ CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	absent	text;
 BEGIN
 	PERFORM cudal1.check_ids('job_ids', job_ids);
 	-- its candidate has a state of its own, and perhaps somebody who waits for it
@@ -229,6 +210,13 @@ BEGIN
 			format('job %s decides candidate %s', x.job_id, x.candidate_id),
 			'cudal1_cancel() takes candidates back.')
 		FROM cudal1.job AS x WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids);
+	SELECT string_agg(u.id::text, ', ') INTO absent FROM unnest(job_ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.job AS x WHERE x.job_id = u.id);
+	IF absent IS NOT NULL THEN
+		RAISE NOTICE USING MESSAGE = format('no such jobs: %s', cudal1.clip(absent, 200)),
+			DETAIL = 'They have ended, or never were.',
+			HINT = 'cudal1.queue and cudal1.activity have the ids of those that wait and run.';
+	END IF;
 	RETURN cudal1.stop_jobs(job_ids, NULL);
 END
 $$;

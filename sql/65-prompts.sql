@@ -27,7 +27,7 @@ DECLARE
 	start		bigint;
 	id			bigint;
 BEGIN
-	FOR n IN 1 .. 100000 LOOP
+	FOR n IN 1 .. 1000 LOOP
 		start := floor(cudal1.uniform(seed, 2 * n) * stretches)::bigint * width - 2147483648;
 		SELECT s.candidate_id INTO id FROM cudal1.pool_code AS s
 			WHERE s.task_id = code_of_bucket.task_id AND s.pool_id = code_of_bucket.pool_id

@@ -289,6 +289,14 @@ $$;
 COMMENT ON FUNCTION cudal1.status_of_devices IS
 'cudal1_status(): devices, their hosts, tasks that none can measure, or that are bad or weak';
 
+CREATE VIEW cudal1.undecided AS
+	SELECT c.candidate_id, c.state FROM cudal1.candidate AS c
+		WHERE c.state IN ('queued', 'measuring', 'verifying')
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j
+				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+COMMENT ON VIEW cudal1.undecided IS
+'candidates without a verdict that wait for no job, as after a restore (cudal1_requeue())';
+
 CREATE FUNCTION cudal1.status_of_queue()
 RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -315,11 +323,7 @@ BEGIN
 										HAVING count(*) > 0) END;
 	RETURN QUERY SELECT 'undecided without a job', count(*)::text,
 			'After a restore, SELECT cudal1_requeue() queues them again.'
-		FROM cudal1.candidate AS c
-		WHERE c.state IN ('queued', 'measuring', 'verifying')
-			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
-				AND j.kind IN ('measure', 'verify'))
-		HAVING count(*) > 0;
+		FROM cudal1.undecided HAVING count(*) > 0;
 	SELECT count(*) AS n, (array_agg(m.detail ORDER BY m.measurement_id DESC))[1] AS detail INTO r
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
 			JOIN cudal1.candidate AS c USING (candidate_id)
@@ -563,92 +567,68 @@ reaches back before the first timestamp';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-BEGIN
-	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
-		encode(c.code_hash, 'hex')
-	FROM cudal1.candidate AS c
-		LEFT JOIN cudal1.null_candidate AS k ON k.candidate_id = c.candidate_id
-		CROSS JOIN LATERAL (
-			SELECT CASE WHEN k.candidate_id IS NOT NULL THEN cudal1.salted_hash('null candidate',
-				c.code)
-						WHEN c.failure = 'malformed' THEN cudal1.salted_hash('malformed', c.code)
-						ELSE cudal1.code_hash(c.code) END AS hash) AS h
-	WHERE c.code_hash <> h.hash AND c.code <> ''
-		-- an answer without code that was withdrawn
-		AND (c.failure IS DISTINCT FROM 'withdrawn'
-			 OR c.code_hash <> cudal1.salted_hash('malformed', c.code));
-	RETURN QUERY
-	SELECT 'reward of score', format('candidate %s', c.candidate_id),
-		cudal1.conservative_round(c.score)::text, c.reward::text
-	FROM cudal1.candidate AS c
-	WHERE c.state = 'successful' AND c.score >= 0 AND c.score < 'infinity'
-		AND c.reward <> cudal1.conservative_round(c.score);
-	RETURN QUERY
+			encode(c.code_hash, 'hex')
+		FROM cudal1.candidate AS c
+			LEFT JOIN cudal1.null_candidate AS k USING (candidate_id)
+			CROSS JOIN LATERAL (SELECT CASE WHEN k.candidate_id IS NOT NULL
+					THEN cudal1.salted_hash('null candidate', c.code)
+				-- an answer without code, which may have been withdrawn
+				WHEN c.failure = 'malformed' OR c.failure = 'withdrawn'
+					AND c.code_hash = cudal1.salted_hash('malformed', c.code)
+					THEN cudal1.salted_hash('malformed', c.code)
+				ELSE cudal1.code_hash(c.code) END AS hash) AS h
+		WHERE c.code_hash <> h.hash AND c.code <> ''
+	UNION ALL
+	SELECT 'reward of ' || x.subject, x.place, cudal1.conservative_round(x.score)::text,
+			x.reward::text
+		FROM (SELECT 'score' AS subject, format('candidate %s', c.candidate_id) AS place, c.score,
+					c.reward
+				FROM cudal1.candidate AS c WHERE c.state = 'successful'
+			UNION ALL
+			SELECT 'import', format('candidate %s on %s', i.candidate_id, i.device), i.score,
+					i.reward
+				FROM cudal1.imported_score AS i
+			UNION ALL
+			SELECT 'measurement', format('measurement %s', m.measurement_id), m.score, m.reward
+				FROM cudal1.measurement AS m WHERE m.outcome = 'successful') AS x
+		WHERE x.score >= 0 AND x.score < 'infinity'
+			AND x.reward IS DISTINCT FROM cudal1.conservative_round(x.score)
+	UNION ALL
 	SELECT 'deciding measurement', format('candidate %s', c.candidate_id),
-		   CASE WHEN m.measurement_id IS NULL THEN 'a measurement'
-			ELSE format('reward %s of this code and task, accepted, on %s', c.reward,
-			t.device_model) END,
-		   CASE WHEN m.measurement_id IS NULL THEN 'none'
-				ELSE format('reward %s%s%s%s%s, on %s', m.reward,
-					CASE WHEN m.code_hash <> c.code_hash THEN ' of another code' END,
-							CASE WHEN m.task_id <> c.task_id
-								OR m.candidate_id <> c.candidate_id
-								THEN ' of another candidate' END,
-							CASE WHEN NOT m.accepted THEN ', not accepted' END,
-							CASE WHEN m.wide <> c.wide THEN CASE WHEN m.wide THEN ', wide'
-								ELSE ', not wide' END END, m.device_model) END
-	FROM cudal1.candidate AS c
-		JOIN cudal1.task AS t ON t.task_id = c.task_id
-		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-	WHERE c.state = 'successful' AND NOT c.imported
-		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward
-			OR m.task_id <> c.task_id OR NOT m.accepted OR m.wide <> c.wide
-			-- it may be that of another code that compiles to the same
-			OR NOT EXISTS (
-				SELECT FROM cudal1.measurement AS o
+			format('reward %s, accepted, on %s', c.reward, t.device_model),
+			coalesce(format('reward %s%s, on %s, of code %s', m.reward,
+				CASE WHEN NOT m.accepted THEN ', not accepted' END, m.device_model,
+				encode(m.code_hash, 'hex')), 'none')
+		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+			LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
+		WHERE c.state = 'successful' AND NOT c.imported
+			AND (m.reward IS DISTINCT FROM c.reward OR m.task_id <> c.task_id OR NOT m.accepted
+				OR m.wide <> c.wide
+				-- it may be that of another code that compiles to the same
+				OR NOT EXISTS (SELECT FROM cudal1.measurement AS o
 					WHERE o.candidate_id = c.candidate_id AND o.code_hash = c.code_hash
 						AND (o.measurement_id = m.measurement_id OR o.code_key = m.code_key))
-			 -- what certifies a task is measured before the task is pinned to a model
-				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model);
-	RETURN QUERY
+				-- what certifies a task is measured before the task is pinned to a model
+				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model)
+	UNION ALL
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
-	FROM cudal1.candidate AS c
-		LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id
-			AND i.device = c.import_device
-	WHERE c.imported AND i.reward IS DISTINCT FROM c.reward;
-	RETURN QUERY
-	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device),
-		cudal1.conservative_round(i.score)::text, i.reward::text
-	FROM cudal1.imported_score AS i
-	WHERE i.score IS NOT NULL AND i.reward <> cudal1.conservative_round(i.score);
-	RETURN QUERY
-	SELECT 'undecided without a job', format('candidate %s', c.candidate_id), 'a job', c.state
-	FROM cudal1.candidate AS c
-	WHERE c.state IN ('queued', 'measuring', 'verifying')
-		AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
-			AND j.kind IN ('measure', 'verify'));
-	RETURN QUERY
-	SELECT 'reward of measurement', format('measurement %s', m.measurement_id),
-		cudal1.conservative_round(m.score)::text, m.reward::text
-	FROM cudal1.measurement AS m
-	WHERE m.outcome = 'successful' AND m.score >= 0 AND m.score < 'infinity'
-		AND m.reward IS DISTINCT FROM cudal1.conservative_round(m.score);
-	RETURN QUERY
-	SELECT 'variance of buckets', format('measurement %s', m.measurement_id), v.variance::text,
-		m.variance::text
-	FROM cudal1.measurement AS m CROSS JOIN LATERAL
-		(SELECT var_pop(b) AS variance, max(b) AS most FROM unnest(m.bucket_means) AS b) AS v
-	WHERE cardinality(m.bucket_means) >= 2 AND m.variance IS NOT NULL
-		-- both arrive with nine digits
-		AND abs(m.variance - v.variance)
-			> 1e-6 * v.variance + 2e-8 * v.most * sqrt(v.variance) + 1e-9;
-END
+		FROM cudal1.candidate AS c
+			LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id
+				AND i.device = c.import_device
+		WHERE c.imported AND i.reward IS DISTINCT FROM c.reward
+	UNION ALL
+	SELECT 'undecided without a job', format('candidate %s', u.candidate_id), 'a job', u.state
+		FROM cudal1.undecided AS u
+	UNION ALL
+	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
+		FROM cudal1.task AS t CROSS JOIN LATERAL cudal1.certificate(t.task_id) AS n (verdict)
+		WHERE t.certified IS DISTINCT FROM n.verdict;
 $$;
 COMMENT ON FUNCTION cudal1.check_of_candidates IS
-'cudal1_check(): hashes, rewards, deciding measurements, variances of measurements';
+'cudal1_check(): hashes, rewards, deciding measurements, certification';
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -657,16 +637,6 @@ AS $$
 BEGIN
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
-	RETURN QUERY
-	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
-	FROM cudal1.task AS t
-		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
-				WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
-			FROM cudal1.null_candidate AS k
-				JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
-			WHERE k.name <> 'reference'
-			GROUP BY k.task_id) AS n ON n.task_id = t.task_id
-	WHERE t.certified IS DISTINCT FROM n.verdict;
 	-- campaigns
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),
@@ -682,7 +652,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, rewards, hashes, variances, certification, tokens and cost
-of campaigns, from what it is derived of, and says what is off: one row a difference, none where all
+'recounts every derived number, buckets, rewards, hashes, certification, tokens and cost of
+campaigns, from what it is derived of, and says what is off: one row a difference, none where all
 agree. Changes nothing; reads every candidate and measurement. The extension''s owner repairs a
 code''s buckets by cudal1.place_candidate(), an operator undecided candidates by cudal1_requeue()';

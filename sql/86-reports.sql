@@ -24,44 +24,25 @@ would prevent';
 
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
 	OUT candidate_id bigint, OUT reward float8, OUT score float8, OUT measurement_id bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-	SET enable_mergejoin = off SET jit = off
+	SET enable_mergejoin = off SET enable_sort = off SET jit = off
 AS $$
-BEGIN
-	SELECT b.candidate_id, b.reward, b.score, b.measurement_id
-		INTO candidate_id, reward, score, measurement_id
-		FROM (SELECT c.candidate_id, c.reward, c.score, c.measurement_id
-				FROM cudal1.candidate AS c
-				WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
-					AND c.purpose = 'normal' AND NOT c.imported
-				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
-		WHERE num_nulls(best_reward.method, best_reward.pool_id) = 2
+	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
+		FROM cudal1.candidate AS c
+		WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
+			AND c.purpose = 'normal' AND NOT c.imported
 			-- OFFSET 0 keeps the planner from joining all proposals of the method: rows are asked
 			-- one by one until one fits
-			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id
-				AND (best_reward.method IS NULL OR p.method = best_reward.method)
-				AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id) OFFSET 0)
-		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
-	IF FOUND OR num_nulls(method, pool_id) = 2 THEN
-		RETURN;
-	END IF;
-	-- no code of the method or the pool is among the best, so its own proposals are read
-	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
-		INTO candidate_id, reward, score, measurement_id
-		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-		WHERE p.task_id = best_reward.task_id
-			AND (best_reward.method IS NULL OR p.method = best_reward.method)
-			AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id)
-			AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
+			AND (num_nulls(best_reward.method, best_reward.pool_id) = 2
+				OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id, best_reward.method,
+					best_reward.pool_id) OFFSET 0))
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
-END
 $$;
 COMMENT ON FUNCTION cudal1.best_reward IS
 'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its
-reward, score and deciding measurement; NULL where there is none. Reads one row, with a method or a
-pool up to 1000 of the best, then those proposed so';
+reward, score and deciding measurement; NULL where there is none. Reads codes from the best one down
+until one fits';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
 RETURNS bigint[]
@@ -366,60 +347,6 @@ END;
 COMMENT ON FUNCTION cudal1.rows_of IS
 'the rows of a report that a task of a level counts in, with their places';
 
-CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8,
-	faster_than float8)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint,
-			   geometric_mean float8, trimmed_mean float8, convention text)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(cut IS NULL OR NOT (cut >= 0 AND cut < 0.5), '22023',
-		'argument "cut" must be a share of at least 0 and below 0.5');
-	PERFORM cudal1.raise_if(faster_than IS NULL
-			OR NOT (faster_than >= 0 AND faster_than < 'infinity'), '22023',
-		'argument "faster_than" must be a speedup, for instance 1');
-	RETURN QUERY
-	WITH counted AS (
-		SELECT g.label, g.place, u.achieved,
-			   CASE WHEN summarise.missing = 'zero' THEN coalesce(u.achieved, 0)
-					WHEN summarise.missing = 'one' THEN coalesce(u.achieved, 1)
-					ELSE u.achieved END AS x
-		FROM unnest(summarise.levels, summarise.speedups) AS u (level, achieved)
-			CROSS JOIN LATERAL cudal1.rows_of(u.level) AS g
-	), ranked AS (
-		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
-		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
-	), rows AS (
-		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
-			   -- numeric cuts what binary fractions add in the 16th digit
-			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p75,
-				percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p50,
-			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p25,
-			   count(r.achieved) AS success,
-			   count(*) FILTER (WHERE r.achieved > summarise.faster_than) AS speedup,
-			   CASE WHEN min(r.x) = 0 THEN 0
-				ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
-			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut)
-				AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
-			   count(*) - count(r.achieved) AS without
-		FROM ranked AS r GROUP BY r.label, r.place)
-	SELECT x.label, x.tasks, x.mean, x.max, x.p75, x.p50, x.p25, x.success, x.speedup,
-		x.geometric_mean, x.trimmed_mean,
-		   CASE summarise.missing WHEN 'zero' THEN format('%s unsolved, counted as 0', x.without)
-								  WHEN 'one' THEN format('%s unsolved, counted as 1.00', x.without)
-								  ELSE format('%s unsolved, left out', x.without) END
-	FROM (SELECT * FROM rows
-		  UNION ALL
-		  SELECT 'All', 2147483648, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0
-		  WHERE NOT EXISTS (SELECT FROM rows)) AS x
-	ORDER BY x.place;
-END
-$$;
-COMMENT ON FUNCTION cudal1.summarise IS
-'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a
-level and All';
-
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
 	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
@@ -430,33 +357,56 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(unrounded IS NULL, '22004', 'unrounded must not be null');
 	PERFORM cudal1.check_report(method, device, missing);
+	PERFORM cudal1.raise_if(cut IS NULL OR NOT (cut >= 0 AND cut < 0.5), '22023',
+		'argument "cut" must be a share of at least 0 and below 0.5');
+	PERFORM cudal1.raise_if(faster_than IS NULL
+			OR NOT (faster_than >= 0 AND faster_than < 'infinity'), '22023',
+		'argument "faster_than" must be a speedup, for instance 1');
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
-		SELECT b.task_id, b.level, b.evaluated, b.weak,
-			   CASE WHEN level_report.unrounded THEN cudal1.over_baseline(b.score, b.over, true)
-					ELSE b.speedup END AS speedup
-		FROM cudal1.best_over(method, device, chosen, pool, baseline, without_weak) AS b
-	), marks AS (
-		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
-		count(*) FILTER (WHERE b.weak) AS weak
-		FROM best AS b CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
-		GROUP BY g.label)
-	SELECT s.level, s.tasks, cudal1.over_baseline(s.mean, 1, level_report.unrounded), s.max,
-		cudal1.over_baseline(s.p75, 1, level_report.unrounded),
-		cudal1.over_baseline(s.p50, 1, level_report.unrounded),
-		cudal1.over_baseline(s.p25, 1, level_report.unrounded), s.success, s.speedup,
-		cudal1.over_baseline(s.geometric_mean, 1, level_report.unrounded),
-		cudal1.over_baseline(s.trimmed_mean, 1, level_report.unrounded), s.convention,
-		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
-	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
-		(SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b), level_report.missing,
-		level_report.cut, level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max,
-			p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, place)
-		LEFT JOIN marks AS m ON m.label = s.level
-	ORDER BY s.place;
+		SELECT g.label, g.place, b.evaluated, b.weak,
+				CASE WHEN level_report.unrounded THEN cudal1.over_baseline(b.score, b.over, true)
+					ELSE b.speedup END AS achieved
+			FROM cudal1.best_over(method, device, chosen, pool, baseline, without_weak) AS b
+				CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
+		UNION ALL
+		SELECT 'All', 2147483648, NULL, NULL, NULL),
+	counted AS (
+		SELECT b.*, CASE WHEN b.evaluated IS NULL OR level_report.missing = 'drop' THEN b.achieved
+				ELSE coalesce(b.achieved, CASE level_report.missing WHEN 'zero' THEN 0 ELSE 1 END)
+				END AS x
+			FROM best AS b),
+	ranked AS (
+		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
+			FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)),
+	figures AS (
+		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
+				-- numeric cuts what binary fractions add in the 16th digit
+				percentile_cont('{0.75,0.5,0.25}'::float8[]) WITHIN GROUP (ORDER BY r.x)
+					::numeric[]::float8[] AS p,
+				count(r.achieved) AS success,
+				count(*) FILTER (WHERE r.achieved > level_report.faster_than) AS speedup,
+				CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END
+					AS geometric_mean,
+				avg(r.x) FILTER (WHERE r.r > floor(r.n * level_report.cut)
+					AND r.r <= r.n - floor(r.n * level_report.cut)) AS trimmed_mean,
+				count(r.evaluated) - count(r.achieved) AS unsolved,
+				count(*) FILTER (WHERE r.evaluated) AS evaluated,
+				count(*) FILTER (WHERE r.weak) AS weak
+			FROM ranked AS r GROUP BY r.label, r.place)
+	SELECT f.label, f.tasks, cudal1.over_baseline(f.mean, 1, unrounded), f.max,
+			cudal1.over_baseline(f.p[1], 1, unrounded), cudal1.over_baseline(f.p[2], 1, unrounded),
+			cudal1.over_baseline(f.p[3], 1, unrounded), f.success, f.speedup,
+			cudal1.over_baseline(f.geometric_mean, 1, unrounded),
+			cudal1.over_baseline(f.trimmed_mean, 1, unrounded),
+			f.unsolved || CASE missing WHEN 'zero' THEN ' unsolved, counted as 0'
+				WHEN 'one' THEN ' unsolved, counted as 1.00' ELSE ' unsolved, left out' END,
+			f.evaluated, f.weak
+		FROM figures AS f ORDER BY f.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.level_report IS 'what cudal1_level_report() does';
+COMMENT ON FUNCTION cudal1.level_report IS
+'what cudal1_level_report() does: one row a level, and All, also without tasks';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,

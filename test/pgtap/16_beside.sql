@@ -1,6 +1,6 @@
 -- Evaluations, re-verification, imports, and the work of a restored database.
 BEGIN;
-SELECT plan(106);
+SELECT plan(104);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
@@ -28,9 +28,6 @@ SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'four');
 
 -- evaluations
 SELECT is(cudal1_evaluate(ARRAY[:a, :c, :f, :a]), 2::bigint, 'successful candidates are evaluated, once each');
-SELECT results_eq($$SELECT message, detail FROM cudal1.evaluation_cost(ARRAY(SELECT job_id FROM cudal1.job))$$,
-	$$VALUES ('2 evaluation(s) with profile "paper_eval" take more than 40 min of device time', 'None was measured yet; the buckets alone take 20 min each.')$$,
-	'what they take at least is known beforehand');
 SELECT is((SELECT array_agg(DISTINCT trainer) FROM cudal1.job), ARRAY[''], 'they run behind training, as work without a trainer');
 SELECT is(cudal1_evaluate(ARRAY[:a]), 0::bigint, 'not twice at once');
 SELECT is(cudal1_evaluate(ARRAY[:a], 'N'), 1::bigint, 'but on another model');
@@ -44,9 +41,6 @@ SELECT results_eq($$SELECT device_model, score, reward, accepted FROM cudal1.mea
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and no job');
 UPDATE cudal1.measurement SET device_seconds = CASE WHEN score = 9 THEN 2400 ELSE 2160 END WHERE kind = 'evaluate';
 SELECT is(cudal1_evaluate(ARRAY[:a, :b]), 2::bigint, 'other evaluations');
-SELECT results_eq($$SELECT message, detail FROM cudal1.evaluation_cost(ARRAY(SELECT job_id FROM cudal1.job))$$,
-	$$VALUES ('2 evaluation(s) with profile "paper_eval" take about 75 min of device time', 'The mean of 3 before, on class cpu, is 37 min each.')$$,
-	'are known by those before');
 SELECT results_eq($$SELECT class, candidates, round(mean_seconds) FROM cudal1.cost WHERE profile = 'paper_eval'$$,
 	$$VALUES ('cpu', 3::bigint, 2240::float8)$$, 'whose cost a view shows');
 SELECT cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job)) \g /dev/null

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(49);
+SELECT plan(47);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -57,8 +57,6 @@ SELECT ok('reward of score' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET s
 SELECT ok('deciding measurement' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET reward = 99, score = 99 WHERE code = 'good 1'$$)), 'a reward that no measurement gave');
 SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET measurement_id = NULL WHERE code = 'good 2'$$), '{"deciding measurement"}', 'a verdict without a measurement');
 SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1$$), '{"imported score","reward of import"}', 'an imported score');
-SELECT is(pg_temp.found($$UPDATE cudal1.measurement SET variance = 0.5 WHERE variance IS NOT NULL AND measurement_id = (SELECT min(measurement_id) FROM cudal1.measurement)$$), '{"variance of buckets"}', 'a variance');
-SELECT is(pg_temp.found($$UPDATE cudal1.measurement SET bucket_means = '{150.056992,150.004726,149.998712}', variance = 0.00068492917 WHERE variance IS NOT NULL AND measurement_id = (SELECT min(measurement_id) FROM cudal1.measurement)$$), '{}', 'but not one that nine digits of its buckets explain');
 SELECT ok('reward of measurement' = ANY (pg_temp.found($$UPDATE cudal1.measurement SET score = 7 WHERE measurement_id = (SELECT measurement_id FROM cudal1.candidate WHERE code = 'good 3')$$)), 'a measured score');
 SELECT is(pg_temp.found($$INSERT INTO cudal1.candidate (task_id, code, code_hash) SELECT task_id, 'x', cudal1.code_hash('x') FROM cudal1.task$$), '{"undecided without a job"}', 'a forgotten candidate');
 SELECT is(pg_temp.found($$UPDATE cudal1.task SET device_model = 'other'$$), '{"deciding measurement"}', 'rewards from two models');
