@@ -483,14 +483,16 @@ def windows(formula, n=1048576, w=256):
         if formula != "@":
             yield f"prepared_{b}", shared(b, at, str)
 
+    # a sum that large numbers have left must not have lost digits to them
     def slide(k, b, keep="\n\t\tout[i + k] = s;", after="", first=None):
         return whole(k, b, f"""{start.replace(THREAD, first or f'{k} * ({THREAD})')}
-	float s = 0;
+	double s = 0;
 	for (int k = 0; k < w; k++)
 		s += {at('x[i + k]')};
 	for (int k = 0; k < {k}; k++)
 	{{{keep}
-		s += {at('x[i + k + w]')} - {at('x[i + k]')};{after}
+		s += {at('x[i + k + w]')};
+		s -= {at('x[i + k]')};{after}
 	}}""")
 
     for k in (2, 4, 8, 16, 32, 64):
@@ -504,13 +506,14 @@ def windows(formula, n=1048576, w=256):
 	for (int k = threadIdx.x; k < {k * b} + w; k += {b})
 		t[k] = {at('x[first + k]')};
 	__syncthreads();
-	float s = 0;
+	double s = 0;
 	for (int k = 0; k < w; k++)
 		s += t[i + k];
 	for (int k = 0; k < {k}; k++)
 	{{
 		out[first + i + k] = s;
-		s += t[i + k + w] - t[i + k];
+		s += t[i + k + w];
+		s -= t[i + k];
 	}}""")
     yield "wrong_slide", slide(16, 128, "", "\n\t\tout[i + k] = s;")
     yield "wrong_first", slide(8, 128, first=THREAD)
