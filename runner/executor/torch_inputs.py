@@ -49,7 +49,7 @@ class CipherRandom:
     def __init__(self, guard):
         self.fill = guard.cudal1_guard_fill
         self.renew()
-        # whether get_inputs drew from PyTorch's own generator, which then has a new state for each
+        # whether get_inputs drew from PyTorch's own generator, which then has a new seed for each
         # run
         self.drawn = False
         self.ready, self.at = b"", 0

@@ -75,7 +75,7 @@ heat_enter(Measure *m, Member *member)
 {
 	double		now = clock_now();
 
-	/* only while the device is held */
+	/* Seconds count only while the device is held. */
 	if (m->member && m->device.locked_at > 0)
 		m->result->device_seconds += now - fmax(m->entered, m->device.locked_at);
 	m->entered = now;

@@ -33,9 +33,9 @@ load_flags(const Measure *m, Side side)
 }
 
 /*
- * Code that is loaded side by side on a GPU is loaded on all cores but the devices'. All processes
- * of a set are, also the reference that is loaded by itself, because memory comes from near the
- * core that asks for it first.
+ * Whether a process loads its code on all cores but the devices', as those do that load side by
+ * side on a GPU. In a group a process that loads by itself does so, too, because memory comes from
+ * near the core that asks for it first.
  */
 static bool
 loads_elsewhere(const Measure *m, bool beside)
@@ -55,7 +55,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 							  result == EXECUTOR_TIMEOUT
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
-	/* what a context takes, and what code allocates by itself, asks no second time */
+	/* Contexts, and code that allocates by itself, fail where memory is not free at once. */
 	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->group.shares))
 		measure_reap(m);
 	executor->hostile = side == SIDE_CANDIDATE;
@@ -65,7 +65,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 		executor_pin(executor, &others);
 	executor->attentive = m->device.spare_core;
 	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->proc.schedstat >= 0;
-	/* where the slots' inputs lie, for executors that make their own views of them */
+	/* Executors of PyTorch make their own views of the slots' inputs. */
 	executor->control->slot_bytes = m->inputs.slot_bytes;
 	executor->control->tensors = (uint32_t) m->inputs.n;
 	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->inputs.slot_bytes);
@@ -76,8 +76,8 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 }
 
 /*
- * every pair loads the code afresh: its limit is on all of that together, beyond what the
- * reference's loading takes
+ * Seconds that loading may take. Every pair loads the code afresh, so a candidate has one limit for
+ * all of its loads, beyond what those of the reference take.
  */
 static double
 load_limit(const Measure *m, Side side)
@@ -90,7 +90,7 @@ load_limit(const Measure *m, Side side)
 	return m->trial.ends > 0 ? fmin(limit, fmax(m->trial.ends - clock_now(), 0.1)) : limit;
 }
 
-/* what the processes of a set may have together is what the host has for them */
+/* Ends a load: the process goes to its core, and in a group gets a share of the host's memory. */
 static ExecutorResult
 loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool beside)
 {
@@ -132,7 +132,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	return good;
 }
 
-/* what came of what a process did beside others; false after conclude() */
+/* Judges what a process did beside others. False after conclude() */
 static bool
 end_beside(Measure *m, Executor *executor)
 {
@@ -227,7 +227,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 	double		limit = fmax(timeout, first_limit(m, executor)) + m->job->profile.build_seconds;
 	ExecutorResult result;
 
-	/* a pair may have the memory that one which is ending still writes to */
+	/* A process that is ending may still write to memory that this pair has. */
 	measure_reap(m);
 	if (!end_beside(m, executor)
 		|| !m->backend->first_input(m, arena, executor_side(executor), 0))

@@ -19,8 +19,8 @@
 #define PARSE_SECONDS	10.0
 
 /*
- * task's source, the candidate's (empty for the reference), and the folder of what has been
- * compiled (empty if nothing is), each after its length
+ * Makes a file of the task's source, the candidate's (empty for the reference), and the folder of
+ * what has been compiled (empty if nothing is), each after its length.
  */
 static int
 source_file(const char *reference, const char *code, const char *place)
@@ -46,8 +46,8 @@ source_file(const char *reference, const char *code, const char *place)
 }
 
 /*
- * a folder for what a side compiles, or as it was kept; without a key where nothing is left to
- * build
+ * Makes a folder for what a side compiles, or takes the kept one. There is no key then, because
+ * nothing is left to build.
  */
 static bool
 prepare_built(Measure *m, Side side)

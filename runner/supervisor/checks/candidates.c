@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include "common/clock.h"
-#include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/candidates.h"
 #include "supervisor/heat.h"
@@ -38,7 +37,7 @@ follow_candidate(Checks *c)
 					m->facts.state);
 }
 
-/* whether the candidate's first runs are right */
+/* Compares the candidate's first runs with what is expected. */
 static bool
 agrees(Checks *c, uint32_t n, bool *right)
 {
