@@ -132,15 +132,18 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	return good;
 }
 
-/* Judges what a process did beside others. False after conclude() */
+/* Judges what a process did beside others, and charges its code. False after conclude() */
 static bool
 end_beside(Measure *m, Executor *executor)
 {
 	bool		loading = executor->last.asked.op == WIRE_LOAD;
+	Side		side = executor_side(executor);
+	double		seconds = executor->last.took / (m->group.shares ? m->group.shares : 1);
 
+	*(loading ? &m->code[side]->load_seconds : &m->code[side]->first_seconds) += seconds;
 	if (loading)
 		executor->arrays = executor->value;
-	return measure_failed(m, executor_side(executor), executor, executor->last.result,
+	return measure_failed(m, side, executor, executor->last.result,
 						  loading ? "while it was loaded" : "in its first run");
 }
 
