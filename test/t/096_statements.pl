@@ -1,6 +1,6 @@
 # Each SQL statement of README and docs/ is one that the server takes: its functions, arguments, columns and options are there.
 # Names of tasks, methods and pools are examples, so what is not there by that name is no fault. tools/tutorial runs the others,
-# 097_commands.pl what a shell is given.
+# 097_commands.pl what a shell is given. What psql prints fits 80 columns.
 use strict;
 use warnings;
 use FindBin;
@@ -34,6 +34,7 @@ for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top
 		my ($state) = $err =~ /ERROR:  (\w{5}):/;
 		push @wrong, "$asked\n$err" if defined $state && !$fair{$state};
 	}
+	push @wrong, grep { length > 80 && !/^(?:DETAIL|HINT): / } map { split /\n/ } PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ s/^````.*?^````$|^```\w.*?^```$//gmsr =~ /^```\n(.*?)^```$/gms;
 	is(join("\n", @wrong), '', $page);
 }
 cmp_ok($total, '>', 80, "$total statements were read");
