@@ -1,13 +1,14 @@
 """Keep a profile of a candidate: profile_code.py TOOL [OUTPUT [unsandboxed]] <JSON
 
-TOOL is perf, ncu, or "any" for that of the device. Without OUTPUT it only says what stands in the
+TOOL is perf, ncu, timeline (PyTorch's own profiler, which reads CUPTI on a GPU), or "any" for perf
+or ncu, that of the device. Without OUTPUT it only says what stands in the
 way of a profile, for cudal1-measure to ask first. OUTPUT "counters" prints the tool and its
 counters as JSON; any other is the file to write.
 cudal1-measure starts it again after a verdict, so that no clock of a measurement runs beside a
 profiler.
 It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
-up, then once for ncu, and for a second under perf, which samples or counts. What the code prints
-goes nowhere.
+up, then once for ncu or a timeline, and for a second under perf, which samples or counts. What the
+code prints goes nowhere.
 """
 import csv
 import ctypes
@@ -25,6 +26,7 @@ import time
 SECONDS = 1.0
 LIMIT = 120
 TILE = 1 << 14
+SUFFIX = {"ncu": "ncu-rep", "timeline": "trace.json"}
 FORMATS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "uint8": "B",
            "bool": "?"}
 VALUES = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int64": ctypes.c_int64,
@@ -63,6 +65,7 @@ def in_sandbox(command, folder):
     nodes = [f"/dev/{name}" for name in sorted(os.listdir("/dev")) if name.startswith("nvidia")]
     return ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
             "--unshare-net", "--die-with-parent", "--new-session", "--setenv", "HOME", folder,
+            "--setenv", "USER", "nobody",       # there is no passwd, and PyTorch asks for a name
             *each("--ro-bind", sorted(shown)), *links, "--proc", "/proc", "--dev", "/dev",
             *each("--dev-bind", nodes), "--tmpfs", "/tmp", "--bind", folder, folder,
             "--chdir", folder, *command]
@@ -169,6 +172,10 @@ def prepare(tool, job):
     on_gpu = (job["task"]["language"] == "cuda"
               or job.get("device", "").startswith(("cuda", "GPU-")))
     tool = tool if tool != "any" else "ncu" if on_gpu else "perf"
+    if tool == "timeline":
+        if job["task"]["language"] != "pytorch":
+            sys.exit("a timeline is PyTorch's, and this task is in another language")
+        return tool, None, on_gpu
     program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
     if not program:
         sys.exit(f"there is no {tool} on the PATH"
@@ -203,7 +210,7 @@ def keep(tool, output, unsandboxed):
     # of perf, where the code can't reach it
     counted = tempfile.NamedTemporaryFile(prefix="cudal1-counted-")
     kept = output if output != "counters" else counted.name
-    kept = kept if tool == "perf" else os.path.join(folder, "profile.ncu-rep")
+    kept = kept if tool == "perf" else os.path.join(folder, f"profile.{SUFFIX[tool]}")
     control, told = os.pipe()
 
     def sandboxed(command):
@@ -211,18 +218,21 @@ def keep(tool, output, unsandboxed):
     if tool == "perf":
         command = [program, "record", "-q"] if output != "counters" \
             else [program, "stat", "-x,", "-e", ",".join(EVENTS)]
-        command += ["-D", "-1", f"--control=fd:{control}", "-o"]
-    else:
+        command += ["-D", "-1", f"--control=fd:{control}", "-o", kept]
+    elif tool == "ncu":
         command = [program, "--profile-from-start", "off", "--target-processes", "all", "-f", "-o"]
         if output == "counters":
             command[-2:] = ["--csv", "--print-units", "base", "--clock-control", "none",
                             "--metrics", ",".join(METRICS), "--log-file"]
+        command += [kept]
+    else:
+        command = []
     # standard output is the profiler's alone; of an error both speak
-    command += [kept, "/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
+    command += ["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
     inside = [sys.executable, "-I", script, "--inside", tool, folder, str(told),
               "cuda" if on_gpu else "cpu"]
     # ncu speaks with what it injects, so it is in the sandbox, too
-    command = sandboxed(command + inside) if tool == "ncu" else command + sandboxed(inside)
+    command = command + sandboxed(inside) if tool == "perf" else sandboxed(command + inside)
     try:
         shutil.copy(__file__, script)
         build(job["task"], job["code"], folder, sandboxed)
@@ -338,6 +348,13 @@ def call_inside(tool, folder, told, device):
     wait = wait or (lambda: None)
     call()
     wait()
+    if tool == "timeline":
+        from torch.profiler import profile
+        with profile() as recorded:
+            call()
+            wait()
+        recorded.export_chrome_trace(os.path.join(folder, f"profile.{SUFFIX[tool]}"))
+        return
     if driver:
         driver.cuProfilerStart()
         call()

@@ -331,7 +331,8 @@ cli_show(const Measure *m, int number, json_t *result)
 	if (cli->profile_with && status == CLI_RIGHT)
 	{
 		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : cli->files[number],
-				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
+				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep"
+				 : strcmp(cli->profile_with, "timeline") == 0 ? "trace.json" : "perf.data");
 		kept = !profiler_fails(&(Profiling) {m->options, cli->profile_with, cli->task,
 							   m->job->candidate[number].code, cli->device, file}, said,
 							   sizeof(said));

@@ -24,7 +24,7 @@ typedef struct Cli
 	const char *signature;		/* files named by options; NULL: none */
 	const char *profile;
 	const char *device;
-	const char *profile_with;	/* perf or ncu: right candidates are run once more, under it */
+	const char *profile_with;	/* a profiler: right candidates are run once more, under it */
 	bool		quick;
 	int			cores;			/* 0: the task's */
 	bool		json;			/* a line of JSON for each candidate */

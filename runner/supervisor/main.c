@@ -52,8 +52,8 @@ usage(FILE *to)
 		  "  --json               lines of JSON on a terminal, too\n"
 		  "  --text               lines of text in a pipe, too\n"
 		  "  --quick              buckets of 0.1 s, one look\n"
-		  "  --profile-with TOOL  perf or ncu: keep a profile of a right candidate here,\n"
-		  "                       from a run after its measurement\n"
+		  "  --profile-with TOOL  perf, ncu or timeline: keep a profile of a right\n"
+		  "                       candidate here, from a run after its measurement\n"
 		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID,\n"
 		  "                       or cuda:N, N as nvidia-smi counts; default: the last\n"
 		  "                       core, for CUDA the first GPU\n"
@@ -351,9 +351,9 @@ read_options(int argc, char **argv, CommandLine *line)
 	o->scratch = scratch ? absolute(scratch) : o->scratch;
 	o->libdir = libdir ? absolute(libdir) : o->libdir;
 	if (p->profile_with && strcmp(p->profile_with, "perf") != 0
-		&& strcmp(p->profile_with, "ncu") != 0)
+		&& strcmp(p->profile_with, "ncu") != 0 && strcmp(p->profile_with, "timeline") != 0)
 	{
-		fputs("cudal1-measure: --profile-with takes perf or ncu\n", stderr);
+		fputs("cudal1-measure: --profile-with takes perf, ncu or timeline\n", stderr);
 		return CLI_USAGE;
 	}
 	p->cores = cores ? (int) strtol(cores, &end, 10) : 0;

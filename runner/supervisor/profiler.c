@@ -1,6 +1,6 @@
 /*
  * profiler.c
- *		Runs of a code under perf or ncu, after its measurement.
+ *		Runs of a code under a profiler, after its measurement.
  *
  * A Python script builds the code and starts the profiler, because neither needs to be fast. The
  * device is held meanwhile, so that no clock runs beside a profiler.

@@ -1,6 +1,6 @@
 /*
  * profiler.h
- *		Runs of a code under perf or ncu, after its measurement.
+ *		Runs of a code under a profiler, after its measurement.
  */
 #ifndef CUDAL1_PROFILER_H
 #define CUDAL1_PROFILER_H
@@ -10,7 +10,7 @@
 typedef struct Profiling
 {
 	const Options *options;
-	const char *tool;			/* perf, ncu, or any: that of the device */
+	const char *tool;			/* perf, ncu, timeline, or any: perf or ncu, by device */
 	json_t	   *task;			/* as in a job */
 	const char *code;			/* NULL: the profiler is only tried */
 	const char *device;

@@ -101,7 +101,7 @@ for my $case (
 	['scratch sum.c', qr/can't read scratch\/task\.json/],
 	['--quik twice.c sum.c', qr/\A\S+: unrecognized option '--quik'\s\S+: --help lists the options\s*\z/],
 	['--cores abc twice.c sum.c', qr/--cores takes a number from 1 on/],
-	['--profile-with gdb twice.c sum.c', qr/takes perf or ncu/],
+	['--profile-with gdb twice.c sum.c', qr/takes perf, ncu or timeline/],
 	['--profile quick twice.c sum.c', qr/--profile takes a file with JSON.*--quick/],
 	['--signature signature.json twice.c model.py', qr/model\.py is no candidate of a task in c/],
 	['--signature profile.json bare.c sum.c', qr/"signature" must be an object with "args"/])
@@ -114,6 +114,7 @@ for my $case (
 	['perf twice.c sum.c', 'none', qr/there is no perf on the PATH/],
 	['ncu twice.c sum.c', 'none', qr/there is no ncu on the PATH|ncu profiles codes on a GPU/],
 	['ncu twice.c sum.c', 'refused', qr/ncu profiles codes on a GPU, and this task is measured on a CPU/],
+	['timeline twice.c sum.c', 'none', qr/a timeline is PyTorch's, and this task is in another language/],
 	['ncu twice.cu sum.c', 'refused', -e '/dev/nvidiactl' ? undef : qr/there is no GPU here/],
 	['perf twice.c sum.c', 'refused', qr/perf may not sample here: Error: \?\[31mno permission/])
 {
@@ -240,12 +241,18 @@ for my $command (@commands)
 	{
 		my $language = $command =~ /\.py/ ? 'pytorch' : 'c';
 		skip "no $language on this host", 1 if !can_measure($language);
-		# PyTorch under a profiler, too
-		my $with = $language eq 'pytorch' && $perf ? '--profile-with perf' : '';
+		# PyTorch under its own profiler, too
+		my $with = $language eq 'pytorch' ? '--profile-with timeline' : '';
 		my $said = `cd '$dir' && ln -sfn '$tree/demo' demo && ln -sfn '$tree/examples' examples && '$measure' $options $with $command 2>&1`;
 		my $status = $? >> 8;
 		ok($status <= 1 && $said =~ /"outcome":"successful"/, "cudal1-measure $command") or diag $said;
-		like($said, qr/"profile":"/, 'with a profile') if $with;
+		next if !$with;
+		my ($trace) = $said =~ /"profile":"([^"]+\.trace\.json)"/;
+		ok(defined $trace, 'with a timeline') or next;
+		open my $file, '<', "$dir/$trace" or die $!;
+		my $kept = decode_json(join '', <$file>);
+		my @events = @{ ref $kept eq 'ARRAY' ? $kept : $kept->{traceEvents} };
+		ok((grep { ($_->{name} // '') =~ /^aten::/ } @events), 'of what PyTorch called');
 	}
 }
 done_testing();
