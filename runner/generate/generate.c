@@ -60,6 +60,7 @@ static const char *key_file = NULL;
 static const char *authorities = NULL;	/* a file that replaces the system's */
 static const char *spool_folder = NULL;
 static int	spool = -1;
+static int	spares = 0;			/* files of the spool, from "spare 0" on, for the next answers */
 static Cudal1Buffer output = {0};
 static Cudal1Buffer input = {0};
 static CURLM *multi;
@@ -108,14 +109,18 @@ static void
 put_out(const char *line, const char *name)
 {
 	ssize_t		length = (ssize_t) strlen(line);
+	char		spare[64];
 	int			fd;
 
 	cudal1_buffer_append(&output, line, length);
 	cudal1_buffer_append(&output, "\n", 1);
 	if (name == NULL || spool < 0)
 		return;
-	fd = openat(spool, "new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, line, length) < length || renameat(spool, "new", spool, name) < 0)
+	snprintf(spare, sizeof(spare), "spare %d", spares > 0 ? --spares : 0);
+	/* O_TRUNC would have ext4 write to the disk when the file is closed. */
+	fd = openat(spool, spare, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, line, length) < length || ftruncate(fd, length) < 0
+		|| renameat(spool, spare, spool, name) < 0)
 		fprintf(stderr, "cannot keep an answer in \"%s\": %s\n", spool_folder, strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -331,7 +336,9 @@ serve(void)
 	int			left;
 
 	for (int i = 0; i < n; i++)
-		curl_multi_socket_action(multi, ready[i].data.fd, 0, &left);
+		curl_multi_socket_action(multi, ready[i].data.fd,
+								 (ready[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0)
+								 | (ready[i].events & ~EPOLLOUT ? CURL_CSELECT_IN : 0), &left);
 	if (now >= timer)
 		curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &left);
 	while ((message = curl_multi_info_read(multi, &left)) != NULL)
@@ -452,6 +459,7 @@ take_line(const char *line, size_t length)
 	const char *reason = "";
 	char		problem[200] = "";
 	char		name[64];
+	char		spare[64];
 	Transfer   *t;
 
 	if (message == NULL || json_unpack_ex(message, &error, 0, "{s:s, s:I, s:I}", "type", &type,
@@ -481,7 +489,12 @@ take_line(const char *line, size_t length)
 		}
 	}
 	else if (strcmp(type, "stored") == 0)
-		(void) unlinkat(spool, name, 0);
+	{
+		/* Its file is for another answer, because ext4 is slow to make one. */
+		snprintf(spare, sizeof(spare), "spare %d", spares);
+		if (renameat(spool, name, spool, spare) == 0)
+			spares++;
+	}
 	json_decref(message);
 }
 
