@@ -21,6 +21,11 @@ sub odd
 	return map { JSON::PP::decode_json($_) } split /\n/, $out;
 }
 
+# the names that compare --language takes
+my %names = map { $_ => [ split /,/, `/usr/bin/python3 -B $FindBin::RealBin/../../examples/train/tasks.py $_ --language cuda` =~ s/\n//r ] } qw(list held-out);
+is_deeply([ map { scalar @{ $names{$_} } } qw(list held-out) ], [ 18, 6 ], '18 tasks are trained on, and 6 are held out');
+is_deeply([ grep { my $name = $_; grep { $_ eq $name } @{ $names{list} } } @{ $names{'held-out'} } ], [], 'which are others');
+
 my @found = odd(\@all);
 is_deeply([ map { $_->{task} } @found ], \@all, 'a task of each family');
 for (@found)
