@@ -191,6 +191,7 @@ take_line(Answer *answer)
 			 || (answer->data.length > 0 && line[0] != ':'))
 	{
 		cudal1_buffer_append(&answer->data, line, stop - line);
+		cudal1_buffer_append(&answer->data, "\n", 1);
 		for (; line < stop; line++)
 		{
 			if (answer->escaped || *line == '\\')
