@@ -48,10 +48,10 @@ my $lab = "psql -Xqc 'DROP DATABASE IF EXISTS lab' -c 'CREATE DATABASE lab'";
 my @other = ([ 'http://127\.0\.0\.1:8000/v1 \S+', "$endpoint ok" ], [ 'host=db\.example', 'host=' . $node->host ], [ "--tasks 'kernelbench/1/%'", '--name second' ],
 	[ '(?:show|lineage) \K68', '2' ], [ 'show \K17', '1' ], [ '--candidates \d+', '--candidates 2 --every 0.2' ], [ 'dbname kernels', 'dbname postgres' ],
 	[ '^cudal1-import KernelBench/level1$', 'cudal1-import KernelBench/level1 --prefix other' ]);
-# in front of commands: a program that would go on for ever does not, and one that measures does so in less time, on a core that no other test needs
+# in front of commands: a program that would go on for ever does not, and one that measures does so in less time
 my $before = <<'END';
 cudal1-agent() { command cudal1-agent --until-idle=1 --host another --patience 20 "$@"; }
-cudal1-measure() { case "$*" in *--profile*) command cudal1-measure --device cpu:0 "$@" ;; *) command cudal1-measure --device cpu:0 --quick "$@" ;; esac; }
+cudal1-measure() { case "$*" in *--profile*) command cudal1-measure "$@" ;; *) command cudal1-measure --quick "$@" ;; esac; }
 END
 
 my (%used, $total);
