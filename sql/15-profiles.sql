@@ -86,8 +86,6 @@ DECLARE
 	unknown	text;
 	m		record;
 	broken	text;
-	members	text[];
-	rule	text;
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL OR base IS NULL OR changes IS NULL
 		OR purpose IS NULL, '22004',
@@ -142,21 +140,16 @@ BEGIN
 	BEGIN
 		INSERT INTO cudal1.profile SELECT p.*;
 	EXCEPTION WHEN check_violation THEN
+		-- each constraint is of one column
 		GET STACKED DIAGNOSTICS broken = CONSTRAINT_NAME;
-		SELECT (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a
-			WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)),
-				substring(regexp_replace(pg_get_constraintdef(k.oid, true),
-					'::(text|double precision)', '', 'g') FROM '^CHECK \((.*)\)$')
-			INTO members, rule
-			FROM pg_constraint AS k WHERE k.conrelid = 'cudal1.profile'::regclass
-				AND k.conname = broken;
-		RAISE EXCEPTION USING ERRCODE = '22023', HINT = format('Valid is %s.', rule),
-			MESSAGE = CASE cardinality(members)
-				WHEN 1 THEN format('member "%s" of changes is out of range', members[1])
-						   ELSE format('members %s of the profile don''t go together',
-							(SELECT string_agg(format('%s (%s)', x.m,
-									coalesce(to_jsonb(p) ->> x.m, 'null')), ', ' ORDER BY x.i)
-								FROM unnest(members) WITH ORDINALITY AS x(m, i))) END;
+		SELECT a.attname AS member, substring(regexp_replace(pg_get_constraintdef(k.oid, true),
+				'::(text|double precision)', '', 'g') FROM '^CHECK \((.*)\)$') AS rule
+			INTO m
+			FROM pg_constraint AS k JOIN pg_attribute AS a
+				ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+			WHERE k.conrelid = 'cudal1.profile'::regclass AND k.conname = broken;
+		RAISE EXCEPTION USING ERRCODE = '22023', HINT = format('Valid is %s.', m.rule),
+			MESSAGE = format('member "%s" of changes is out of range', m.member);
 	END;
 	RETURN p.name;
 END

@@ -233,57 +233,52 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	t		cudal1.task;
-	own		text;
 	o		record;
 	id		bigint;
-	queued	boolean;
 	n		bigint := 0;
 BEGIN
 	FOR id IN
 		SELECT c.candidate_id FROM cudal1.candidate AS c
 			WHERE (c.state IN ('queued', 'measuring', 'verifying')
-				   -- submitted since it was imported
-				   OR c.imported AND c.code <> ''
-					AND EXISTS (SELECT FROM cudal1.proposal AS p
-						WHERE p.candidate_id = c.candidate_id AND p.wanted)
-					AND EXISTS (SELECT FROM cudal1.task AS x
-						WHERE x.task_id = c.task_id AND x.retired_at IS NULL))
+					-- submitted since it was imported
+					OR c.imported AND c.code <> ''
+						AND EXISTS (SELECT FROM cudal1.proposal AS p
+							WHERE p.candidate_id = c.candidate_id AND p.wanted)
+						AND EXISTS (SELECT FROM cudal1.task AS x
+							WHERE x.task_id = c.task_id AND x.retired_at IS NULL))
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 					AND j.kind IN ('measure', 'verify'))
-			ORDER BY c.candidate_id
+			ORDER BY c.candidate_id FOR NO KEY UPDATE
 	LOOP
-		-- another session may have decided it, or queued it, since. An imported score stays until
-		-- the code is measured
-		UPDATE cudal1.candidate AS c SET state = CASE WHEN c.imported THEN c.state ELSE 'queued' END
-			WHERE c.candidate_id = id
-				AND (c.state IN ('queued', 'measuring', 'verifying')
-					 OR c.imported AND c.code <> '')
-				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
-					AND j.kind IN ('measure', 'verify'));
-		IF FOUND THEN
-			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
-				WHERE c.candidate_id = id;
-			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
-				t.profile := 'certify';
-				PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
-			ELSE
-				own := t.profile;
-				queued := false;
-				-- a role's job has the profile of its first proposal. What answers a group's prompt
-				-- has the group's, what was submitted as a code has the task's
-				FOR o IN SELECT DISTINCT ON (x.created_by) x.created_by AS name, x.prompt_id,
-							x.response IS NOT NULL AS is_answer
-						FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
-						ORDER BY x.created_by, x.proposal_id LOOP
-					t.profile := coalesce(CASE WHEN o.is_answer
-						THEN cudal1.group_profile(o.prompt_id, t) END, own);
-					PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name);
-					queued := true;
-				END LOOP;
-				PERFORM cudal1.enqueue_measure(t, id, 0, NULL, cudal1.caller()) WHERE NOT queued;
-			END IF;
-			n := n + 1;
+		-- another session may have queued it since
+		CONTINUE WHEN EXISTS (SELECT FROM cudal1.job AS j
+			WHERE j.candidate_id = id AND j.kind IN ('measure', 'verify'));
+		n := n + 1;
+		-- an imported score stays until the code is measured
+		UPDATE cudal1.candidate AS c SET state = 'queued'
+			WHERE c.candidate_id = id AND NOT c.imported;
+		SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
+			WHERE c.candidate_id = id;
+		IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
+			t.profile := 'certify';
+			PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
+			CONTINUE;
 		END IF;
+		-- A role's job has the profile of its first proposal. What answers a group's prompt has the
+		-- group's, what was submitted as a code has the task's.
+		FOR o IN SELECT DISTINCT ON (p.name) p.* FROM (
+				SELECT x.created_by AS name, x.proposal_id,
+						coalesce(CASE WHEN x.response IS NOT NULL
+							THEN cudal1.group_profile(x.prompt_id, t) END, t.profile) AS profile
+					FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
+				UNION ALL
+				SELECT cudal1.caller(), NULL, t.profile WHERE NOT EXISTS (
+					SELECT FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted)) AS p
+			ORDER BY p.name, p.proposal_id
+		LOOP
+			t.profile := o.profile;
+			PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name);
+		END LOOP;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
