@@ -486,8 +486,65 @@ CREATE FUNCTION @extschema@.cudal1_grpo_objective(logp float8[], logp_old float8
 	logp_ref float8[], advantages float8[], lengths int[], epsilon float8 DEFAULT 0.2,
 	beta float8 DEFAULT 0.04, epsilon_high float8 DEFAULT NULL, aggregation text DEFAULT 'sequence')
 RETURNS TABLE (objective float8, kl float8, clip_fraction float8)
-LANGUAGE C IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'cudal1_grpo_objective';
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	high		constant float8 := coalesce(epsilon_high, epsilon);
+	tokens		constant int := cardinality(logp);
+	sequences	constant int := cardinality(lengths);
+BEGIN
+	PERFORM cudal1.raise_if(array_ndims(v.numbers) > 1, '2202E',
+				format('argument "%s" must be a one-dimensional array', v.argument)),
+			cudal1.raise_if(v.numbers IS NULL OR array_position(v.numbers, NULL) IS NOT NULL,
+				'22004', format('argument "%s" must not be NULL, nor contain NULL', v.argument)),
+			cudal1.raise_if(EXISTS (SELECT FROM unnest(v.numbers) AS x
+					WHERE x IN ('NaN', 'Infinity', '-Infinity')), '22023',
+				format('argument "%s" must contain finite numbers only', v.argument)),
+			cudal1.raise_if(cardinality(v.numbers) <> v.n, '2202E',
+				format('argument "%s" must have %s elements', v.argument, v.n))
+		FROM (VALUES ('logp', logp, tokens), ('logp_old', logp_old, tokens),
+			('logp_ref', coalesce(logp_ref, logp), tokens),
+			('lengths', lengths::float8[], sequences),
+			('advantages', advantages, CASE cardinality(advantages) WHEN sequences THEN sequences
+				ELSE tokens END)) AS v (argument, numbers, n);
+	PERFORM cudal1.raise_if(sequences = 0 OR 1 > ANY (lengths)
+			OR (SELECT sum(l) FROM unnest(lengths) AS l) <> tokens, '22023',
+		'argument "lengths" must hold the tokens of each sequence, at least 1, and add up to all');
+	PERFORM cudal1.raise_if(NOT coalesce(v.number >= 0 AND v.number < v.below, false), '22023',
+			format('argument "%s" must be at least 0 and below %s', v.argument, v.below))
+		FROM (VALUES ('epsilon', epsilon, 1), ('beta', beta, 'Infinity'::float8),
+			('epsilon_high', high, 'Infinity')) AS v (argument, number, below);
+	PERFORM cudal1.raise_if(logp_ref IS NULL AND beta > 0, '22004',
+		'argument "logp_ref" must not be NULL where "beta" is above 0',
+		'Pass 0 for "beta" to leave the divergence out.');
+	PERFORM cudal1.raise_if(coalesce(aggregation, '') NOT IN ('sequence', 'token'), '22023',
+		'argument "aggregation" must be "sequence" or "token"');
+	RETURN QUERY
+	WITH place AS (
+		SELECT row_number() OVER (ORDER BY s.n, g) AS token, s.n AS sequence,
+				CASE aggregation WHEN 'token' THEN tokens ELSE s.length * sequences::float8 END
+					AS weight
+			FROM unnest(lengths) WITH ORDINALITY AS s (length, n)
+				CROSS JOIN LATERAL generate_series(1, s.length) AS g),
+	token AS (
+		SELECT p.weight, exp(greatest(t.logp - t.old, -700)) AS ratio, t.ref - t.logp AS d,
+				advantages[CASE sequences WHEN cardinality(advantages) THEN p.sequence
+					ELSE t.n END] AS advantage
+			FROM unnest(logp, logp_old, logp_ref) WITH ORDINALITY AS t (logp, old, ref, n)
+				JOIN place AS p ON p.token = t.n),
+	bounded AS (
+		SELECT t.*, least(1 + high, greatest(1 - epsilon, t.ratio)) AS bound,
+				-- k3; where the policies hardly differ, its series keeps the digits
+				CASE WHEN abs(t.d) < 1e-5 THEN t.d * t.d * (0.5 + t.d / 6)
+					ELSE exp(greatest(t.d, -700)) - t.d - 1 END AS divergence
+			FROM token AS t)
+	SELECT sum((least(b.ratio * b.advantage, b.bound * b.advantage)
+				- coalesce(beta * b.divergence, 0)) / b.weight), sum(b.divergence / b.weight),
+			count(*) FILTER (WHERE b.bound * b.advantage < b.ratio * b.advantage)
+				/ tokens::float8
+		FROM bounded AS b;
+END
+$$;
 COMMENT ON FUNCTION @extschema@.cudal1_grpo_objective(float8[], float8[], float8[], float8[], int[],
 	float8, float8, float8, text) IS
 'the objective to maximise (CUDA-L1, eq. 5): mean over sequences of the mean over tokens of min(rho
