@@ -180,12 +180,6 @@ BEGIN
 			ON CONFLICT DO NOTHING
 			RETURNING 1)
 	SELECT count(*) INTO n FROM added;
-	IF n = 0 THEN
-		RAISE NOTICE USING MESSAGE = 'nothing is measured again',
-			DETAIL = format('The best %s of each task have verdicts that are younger than %s and '
-				'of the present driver and runner, or wait for a measurement.', best_per_task,
-				older_than);
-	END IF;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
