@@ -15,11 +15,13 @@
 #include <signal.h>
 
 #include "access/xlog.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -32,8 +34,11 @@
 #include "shared.h"
 #include "start.h"
 
-/* how long children may take to end */
+/* the worker looks this often whether a command waits for it to leave the database */
+#define WANTED_MS 1000
+/* how long children may take to end: at a shutdown, and while a session waits for the database */
 #define SHUTDOWN_MS 1000
+#define VACATE_MS 100
 
 static char server_name[64];
 static char worker_name[128];
@@ -43,6 +48,7 @@ static bool ready = false;
 static int64 extension_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
+static int64 wanted_at = 0;
 
 /* the lock timeout arrives as SIGINT, too; between calls there is nothing to cancel */
 static void
@@ -186,11 +192,12 @@ next_ms(void)
 	long		next;
 
 	if (!ready)
-		return Max(1, extension_at - now);
+		return Max(1, Min(extension_at, wanted_at) - now);
 	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
 	next = Min(next, cudal1_generate_next_ms());
 	next = Min(next, expire_at - now);
 	next = Min(next, poll_at - now);
+	next = Min(next, wanted_at - now);
 	return Max(1, next);
 }
 
@@ -233,12 +240,34 @@ work(bool woken)
 		lose_extension();
 }
 
+/*
+ * Whether a session waits for this database to be without connections.  The commands that need
+ * that (DROP, RENAME, SET TABLESPACE, a copy by TEMPLATE) hold a lock on it that no connection
+ * could be begun beside, and wait five seconds for those that are there.  The next worker waits for
+ * the lock in its start.
+ */
+static bool
+is_wanted(void)
+{
+	int64		now = cudal1_clock_ms();
+	LOCKTAG		tag;
+
+	if (now < wanted_at)
+		return false;
+	wanted_at = now + WANTED_MS;
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, RowExclusiveLock, true);
+	return false;
+}
+
 static void
-leave(void)
+leave(bool vacate)
 {
 	cudal1_devices_stop();
 	cudal1_generate_leave(worker_name);
-	cudal1_jobs_leave(SHUTDOWN_MS);
+	cudal1_jobs_leave(vacate ? VACATE_MS : SHUTDOWN_MS);
 	proc_exit(0);
 }
 
@@ -269,8 +298,10 @@ cudal1_worker_main(Datum database)
 		int			events;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ShutdownRequestPending || cudal1_slot_must_leave())
-			leave();
+		if (ShutdownRequestPending)
+			leave(false);
+		if (cudal1_slot_must_leave() || is_wanted())
+			leave(true);
 		MemoryContextSwitchTo(context);
 		if (ConfigReloadPending)
 			reload();

@@ -62,32 +62,50 @@ sub occupy
 	wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', "a program runs for $database", $database);
 	return $candidate;
 }
-$node->safe_psql('postgres', "CREATE DATABASE lab");
-occupy('lab');
-my ($ret, $out, $err) = $node->psql('postgres', 'DROP DATABASE lab WITH (FORCE)');
-is($ret, 0, "a database is dropped though a worker measures in it") or diag($err);
-is(scalar_of($node, "SELECT count(*) FROM pg_database WHERE datname = 'lab'"), '0', 'the database is gone');
-no_children($node);
-wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'lab'", 'there is no such database', 'its worker too');
-
-# copying and renaming: the worker leaves a database that is not listed
-sub list
+for my $command ('DROP DATABASE lab', 'DROP DATABASE lab WITH (FORCE)')
 {
-	my ($databases) = @_;
-	$node->safe_psql('postgres', "ALTER SYSTEM SET cudal1.databases = $databases");
-	$node->reload;
+	$node->safe_psql('postgres', "CREATE DATABASE lab");
+	occupy('lab');
+	my ($ret, $out, $err) = $node->psql('postgres', $command);
+	is($ret, 0, "$command succeeds though a worker measures in it") or diag($err);
+	is(scalar_of($node, "SELECT count(*) FROM pg_database WHERE datname = 'lab'"), '0', 'the database is gone');
+	no_children($node);
+	wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'lab'", 'there is no such database', 'its worker too');
 }
+
+# someone else is connected: the command fails, and the worker comes back
 $node->safe_psql('postgres', "CREATE DATABASE lab");
 my $candidate = occupy('lab');
-list('postgres');
-wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE datname = 'lab'", '0', 'its worker leaves');
+my $session = $node->background_psql('lab');
+my ($ret, $out, $err) = $node->psql('postgres', "SET statement_timeout = '60s'; ALTER DATABASE lab RENAME TO lab2");
+like($err, qr/being accessed by other users/, 'a session still blocks it');
+like($err, qr/There is 1 other session/, 'the session alone');
+$session->quit;
+touch_file($node, 'never-lab');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $candidate", 'successful', 'the worker came back to its work', 'lab');
+
+# copying and renaming
 ($ret, $out, $err) = $node->psql('postgres', "CREATE DATABASE copy TEMPLATE lab");
 is($ret, 0, 'the database can be copied') or diag($err);
+($ret, $out, $err) = $node->psql('postgres', "BEGIN; ALTER DATABASE lab RENAME TO lab2; ALTER DATABASE lab2 RENAME TO lab; COMMIT");
+is($ret, 0, 'and renamed') or diag($err);
+$id = submit($node, "result 1.5", database => 'lab');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'under its old name it is served', 'lab');
 $node->safe_psql('postgres', "ALTER DATABASE lab RENAME TO lab3");
-$node->safe_psql('postgres', "ALTER DATABASE lab3 RENAME TO lab");
-touch_file($node, 'never-lab');
-list('postgres, lab');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $candidate", 'successful', 'the worker comes back to its work', 'lab');
+wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'lab'", 'there is no such database', 'under another it is not');
+$node->safe_psql('postgres', "ALTER DATABASE copy RENAME TO lab");
+$id = submit($node, "result 1.6", database => 'lab');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another database of the name is', 'lab');
+
+# who may not drop a database does not disturb its worker
+$node->safe_psql('postgres', "CREATE ROLE nobody LOGIN");
+$worker = worker_pid($node, 'lab');
+for my $command ('DROP DATABASE lab', 'ALTER DATABASE lab RENAME TO mine', 'CREATE DATABASE mine TEMPLATE lab')
+{
+	($ret, $out, $err) = $node->psql('postgres', "SET ROLE nobody; $command");
+	like($err, qr/must be owner|permission denied/, "a stranger gets nowhere with $command");
+}
+is(worker_pid($node, 'lab'), $worker, 'and the worker stays');
 
 # creating the extension where no worker comes
 $node->safe_psql('postgres', "CREATE DATABASE elsewhere");

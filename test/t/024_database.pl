@@ -144,6 +144,12 @@ $node->safe_psql('postgres', "CREATE DATABASE strings");
 ($ret, $out, $err) = $node->psql('strings', "SET standard_conforming_strings = off; SET client_min_messages = error; CREATE EXTENSION cudal1");
 like($err, qr/standard_conforming_strings must be on while cudal1 is installed/, 'CREATE EXTENSION without standard_conforming_strings names the setting');
 
+# a copy of the worker's own database, by a session in it
+($ret, $out, $err) = $node->psql('postgres', "CREATE DATABASE copy TEMPLATE postgres");
+is($ret, 0, 'the database of a worker can be copied from within') or diag($err);
+$id = submit($node, 'result 1.8');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and the worker comes back');
+
 no_children($node);
 $node->stop;
 done_testing();
