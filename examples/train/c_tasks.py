@@ -376,7 +376,7 @@ TASKS = {
     "transpose": (transposed, "x[i * n + j]"),
     "add_transposed": (transposed, "x[i * n + j] + x[j * n + i]")}
 
-# what an answer says of a form: why the reference is slow, and what is done about it
+# Words of an answer for each form: why the reference is slow, and what is done about it.
 WORDS = {
     "sums": ("Each addition waits for the one before it.",
              "Several independent sums, added up at the end."),

@@ -131,7 +131,7 @@ def row_forms(formula, inputs, finish):
             shared(f"block{more}_{b}", "blockIdx.x", b, "threadIdx.x", b, block_sum(b), "rows",
                    LANES, four)
 
-    # what is forgotten: a step of a sum, other warps, the rest, the last rows, what vectors hold
+    # Wrong codes forget a step of a sum, other warps, the rest, the last rows, or part of a vector.
     grid, b, good = found["warps_256"]
     vectors = found["warp_vectors_256"][2]
     found.update({
@@ -681,7 +681,7 @@ TASKS = {
     "cuda_transpose": (transposed, "@"),
     "cuda_add_transposed": (transposed, "@ + 0.5f * #")}
 
-# what an answer says of a form: why the reference is slow, and what is done about it
+# Words of an answer for each form: why the reference is slow, and what is done about it.
 APART = "Threads of a warp read numbers that lie apart."
 WORDS = {
     "rows": (APART, "The same with another shape of blocks."),

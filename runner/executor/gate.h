@@ -15,12 +15,12 @@
  * is not 0 where runs are long.
  */
 extern void cudal1_gate_begin(void *control, int sleeps);
+extern int	cudal1_gate_wait(uint32_t run);
 
 /*
  * Lists memory that the process reads while it waits at gates, up to 64 MiB in all; again from the
  * same place, where it has another end.
  */
 extern void cudal1_gate_walk(const void *from, const void *to);
-extern int	cudal1_gate_wait(uint32_t run);
 
 #endif							/* CUDAL1_EXECUTOR_GATE_H */

@@ -109,7 +109,7 @@ take_document(Answer *answer, json_t *document)
 								|| has_content(json_object_get(document, "detail"))
 								|| has_content(json_object_get(document, "details")))))
 	{
-		/* what comes behind all of an answer spoils it no more */
+		/* An answer that has finished is not spoilt by an error behind it. */
 		if (!answer->finished)
 			fail(answer, document);
 		return;

@@ -296,7 +296,7 @@ on_body(char *data, size_t size, size_t n, void *owner)
 		return text->length < EXCERPT ? n : 0;
 	}
 	more = answer_feed(&t->answer, data, n);
-	/* what comes after the whole answer does not put off its end */
+	/* Bytes after the whole answer, such as pings, do not put off its end. */
 	if (!was_complete)
 		t->deadline = clock_now()
 			+ (t->answer.complete ? LINGER_SECONDS : t->stall_seconds);

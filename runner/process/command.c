@@ -31,8 +31,8 @@
 
 /*
  * The executor's delay is its first thread's, and also grows while other threads of it have the
- * core. So it counts where there are none; and one that came and went in between has its time in
- * that of the process, below which reading_seconds() never goes.
+ * core. So the delay counts only where there are no other threads. The time of a thread that came
+ * and went in between is part of the process's, and reading_seconds() never goes below that.
  */
 void
 executor_read_usage(const Executor *executor, Reading *reading, bool whole)

@@ -156,8 +156,8 @@ extern bool executor_await_run(const Executor *executor, uint32_t run);
 extern ExecutorResult executor_end_window(Executor *executor, bool all);
 
 /*
- * Reads what the kernel has accounted to the executor and the supervisor, but for the wall time,
- * which stays; zeros unless `whole`
+ * Reads what the kernel has accounted to the executor and the supervisor into `reading`, whose wall
+ * time stays as it is. The accounts are zero unless `whole`.
  */
 extern void executor_read_usage(const Executor *executor, Reading *reading, bool whole);
 
