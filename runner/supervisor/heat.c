@@ -56,7 +56,6 @@ static void
 drop(Member *member)
 {
 	json_decref(member->result.evidence);
-	json_decref(member->result.samples);
 	free(member->result.buckets);
 }
 

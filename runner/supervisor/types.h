@@ -128,7 +128,6 @@ typedef struct Result
 	int			pairs;
 	int			rounds;
 	double	   *buckets;
-	json_t	   *samples;
 	double		reference_seconds;
 	double		candidate_seconds;
 	int			checks;
