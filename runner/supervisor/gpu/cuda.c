@@ -302,6 +302,14 @@ gpu_free(Measure *m, void *memory)
 
 /* opening */
 
+#ifdef CUDAL1_KERNELS
+/* the text of a file, and a zero after it */
+__asm__(".section .rodata\n.global gpu_kernels\ngpu_kernels:\n.incbin \"" CUDAL1_KERNELS "\"\n"
+		".byte 0\n.previous\n");
+#else
+const char	gpu_kernels[] = "";
+#endif
+
 static bool
 load_kernels(Measure *m)
 {
@@ -319,16 +327,10 @@ load_kernels(Measure *m)
 		{"cudal1_compare", &gpu->compare}
 	};
 
-	char		problem[512];
-	char	   *ptx = gpu_kernels_compile(m->options->python, problem, sizeof(problem));
-	bool		loaded;
-
-	if (!ptx)
-		return conclude(m, OUTCOME_LOST, "%s", problem);
-	loaded = gpu_good(m, gpu->driver.ModuleLoadData(&module, ptx),
-					  "to load the supervisor's kernels");
-	free(ptx);
-	if (!loaded)
+	if (!gpu_kernels[0])
+		return conclude(m, OUTCOME_LOST, GPU_NO_KERNELS);
+	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, gpu_kernels),
+				  "to load the supervisor's kernels"))
 		return false;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module,

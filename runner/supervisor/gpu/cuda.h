@@ -125,15 +125,11 @@ extern bool gpu_start_driver(Measure *m);
 /* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);
 
-/*
- * The supervisor's kernels as PTX, to be freed. NULL: the program was built without them, and this
- * host has no NVRTC, neither in its libraries' folders nor beside the PyTorch of `python`; problem
- * says so in at most `size` bytes.
- */
-extern char *gpu_kernels_compile(const char *python, char *problem, size_t size);
+/* The supervisor's kernels as PTX; empty where the program was built without nvcc. */
+extern const char gpu_kernels[];
 
-/* NULL, or that gpu_kernels_compile() will fail on this host, and what to install */
-extern const char *gpu_kernels_problem(const char *python);
+#define GPU_NO_KERNELS	"this program was built without kernels for GPUs: build it where nvcc is"
+
 extern void gpu_close(Measure *m);
 
 /*

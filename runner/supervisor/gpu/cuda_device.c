@@ -231,7 +231,6 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 	CuDriver	driver;
 	const char *driver_problem = NULL;
 	bool		loaded;
-	const char *kernels_problem;
 	char		nvcc[PATH_MAX];
 	char		text[PATH_MAX + 200];
 	int			n = nvml_count();
@@ -239,7 +238,6 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 	if (n == 0)
 		return;
 	loaded = cuda_driver_load(&driver, &driver_problem);
-	kernels_problem = gpu_kernels_problem(options->python);
 	if (!find_nvcc(nvcc))
 		nvcc[0] = '\0';
 	for (int i = 0; i < n; i++)
@@ -255,7 +253,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 
 		if (!nvml_device(i, &d))
 			continue;
-		usable = !problem && loaded && !kernels_problem && !d.mig;
+		usable = !problem && loaded && gpu_kernels[0] && !d.mig;
 		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
 							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
 							"compute_capability",
@@ -278,8 +276,8 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 			device_note(problems, problem);
 		if (!loaded)
 			device_note(problems, driver_problem);
-		if (kernels_problem)
-			device_note(problems, kernels_problem);
+		if (!gpu_kernels[0])
+			device_note(problems, GPU_NO_KERNELS);
 		if (d.mig)
 			device_note(problems, MIG_ON);
 		if (nvcc[0])

@@ -2,20 +2,15 @@
  * cuda_kernels.cu
  *		The supervisor's own work on a GPU: inputs, poison, staging, samples, comparison.
  *
- * nvcc compiles this file when the program is built, or NVRTC on the GPU's host (cuda_compile.c).
- * So it includes no header of CUDA's or of the C library but stdint.h. Slots are regions of equal
- * size; a launch covers the listed slots with its y dimension. Random bits are Philox4x32-10 of
- * (seed, slot, element), so no state is kept and no order matters.
+ * nvcc compiles this file when the program is built. Slots are regions of equal size; a launch
+ * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
+ * element), so no state is kept and no order matters.
  */
 #include <stdint.h>
 
 #include "supervisor/gpu/cuda_kernels.h"
 
 typedef unsigned long long u64;
-
-#ifndef INFINITY
-#define INFINITY __int_as_float(0x7f800000)
-#endif
 
 __device__ static uint4
 philox(u64 seed, u64 counter, uint32_t stream)
