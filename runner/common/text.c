@@ -5,9 +5,9 @@
 #define _GNU_SOURCE
 #include "common/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <regex.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,13 +152,16 @@ text_mentions(const char *text, const char *const *words, size_t n)
 }
 
 bool
-text_names(const char *text, const char *const *words, size_t n)
+text_matches(const char *text, const char *expression, bool any_case)
 {
-	for (size_t i = 0; i < n; i++)
-		for (const char *at = text; (at = strcasestr(at, words[i])); at++)
-			if (at == text || !isalpha((unsigned char) at[-1]))
-				return true;
-	return false;
+	regex_t		pattern;
+	bool		found;
+
+	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) != 0)
+		return false;
+	found = regexec(&pattern, text, 0, NULL, 0) == 0;
+	regfree(&pattern);
+	return found;
 }
 
 bool

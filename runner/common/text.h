@@ -34,8 +34,8 @@ extern char *text_read(FILE *file, size_t limit, size_t *length);
 /* whether any of `n` words stands in a text, in letters of either case */
 extern bool text_mentions(const char *text, const char *const *words, size_t n);
 
-/* Looks for words that begin a name or a part of one: behind anything but a letter. */
-extern bool text_names(const char *text, const char *const *words, size_t n);
+/* whether an extended regular expression matches anywhere in a text */
+extern bool text_matches(const char *text, const char *expression, bool any_case);
 
 /* makes a file that is not there yet, for its owner alone; false: errno says why */
 extern bool text_write(const char *path, const char *text);

@@ -3,7 +3,6 @@
  *		How PyTorch's interpreters are started, and what code makes them compile.
  */
 #define _GNU_SOURCE
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,31 +69,18 @@ interpreter_set(Interpreter *i, const char *name, const char *value)
 	i->environment[i->pairs] = NULL;
 }
 
-static bool
-matches(const char *code, const char *expression)
-{
-	regex_t		pattern;
-	bool		found;
-
-	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB) != 0)
-		return false;
-	found = regexec(&pattern, code, 0, NULL, 0) == 0;
-	regfree(&pattern);
-	return found;
-}
-
 unsigned
 compiled_kinds(const Measure *m, const char *code)
 {
 	bool		graphs = strstr(code, "torch.compile") != NULL;
 	unsigned	kinds = graphs ? 1u << BUILT_GRAPHS : 0;
 
-	if (matches(code, COMPILERS))
+	if (text_matches(code, COMPILERS, false))
 		kinds |= 1u << BUILT_EXTENSIONS;
 	/* what torch.compile makes for a GPU is Triton's */
 	if (graphs || strstr(code, "triton"))
 		kinds |= 1u << BUILT_TRITON;
-	if (m->backend->apart && matches(code, COMPILED_KERNELS))
+	if (m->backend->apart && text_matches(code, COMPILED_KERNELS, false))
 		kinds |= 1u << BUILT_KERNELS;
 	return kinds;
 }

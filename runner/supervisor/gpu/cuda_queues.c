@@ -22,16 +22,15 @@
 static const char *const given[] = {"stream", "cudaStream_t", "getCurrentCUDAStream",
 	"current_stream", "default_stream", "cuda_stream", "streaming", "streamlined"};
 
-/* anywhere: graphs have branches without a stream, and what is compiled may have both */
-static const char *const anywhere[] = {"graph", ".compile", "dynamo"};
-
 /*
- * At the beginning of a name: cuDNN's recurrent layers and convolutions of groups, and the solvers
- * of linear algebra, use streams of their own. ReLU( is no lu(, nor is eight an eigh(.
+ * Graphs have branches without a stream, and what PyTorch compiles may have both. At the beginning
+ * of a name: cuDNN's recurrent layers and convolutions of groups, and the solvers of linear
+ * algebra, use streams of their own. ReLU( is no lu(, nor is eight an eigh(.
  */
-static const char *const names[] = {"groups", "rnn", "lstm", "gru", "linalg", "inverse(",
-	"pinverse(", "svd", "eig(", "eigh(", "eigvals", "solve(", "lstsq", "cholesky", "qr(", "lu(",
-	"lu_", "det(", "logdet(", "slogdet("};
+#define GRAPHS	"graph"
+#define MODULES	\
+	"graph|\\.compile|dynamo|(^|[^a-z])(groups|rnn|lstm|gru|linalg|p?inverse\\(|svd|eigh?\\(|" \
+	"eigvals|solve\\(|lstsq|cholesky|qr\\(|lu[_(]|(log|slog)?det\\()"
 
 static bool
 is_of_name(char c)
@@ -69,6 +68,5 @@ bool
 gpu_code_is_concurrent(JobLanguage language, const char *source)
 {
 	return names_other_streams(source)
-		|| text_mentions(source, anywhere, language == LANGUAGE_PYTORCH ? COUNT(anywhere) : 1)
-		|| (language == LANGUAGE_PYTORCH && text_names(source, names, COUNT(names)));
+		|| text_matches(source, language == LANGUAGE_PYTORCH ? MODULES : GRAPHS, true);
 }
