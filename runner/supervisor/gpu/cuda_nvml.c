@@ -131,16 +131,6 @@ nvml_device(int index, NvmlDevice *device)
 	return true;
 }
 
-int
-nvml_clock(int index)
-{
-	NvmlRef		ref;
-	unsigned int value;
-
-	return handle(index, &ref) && nvml.DeviceGetClockInfo
-		&& nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
-}
-
 /* times what a GPU's float32 units do, the most that its tensor cores do in half precision */
 #define TENSOR_CORES	16
 
@@ -179,7 +169,8 @@ nvml_state(int index, NvmlState *state)
 	state->sm_mhz = state->memory_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
 		return false;
-	state->sm_mhz = nvml_clock(index);
+	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
+		state->sm_mhz = (int) value;
 	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
 		state->memory_mhz = (int) value;
 	if (nvml.DeviceGetTemperature && nvml.DeviceGetTemperature(ref, 0, &value) == 0)

@@ -39,8 +39,6 @@ extern bool nvml_device(int index, NvmlDevice *device);
 extern bool nvml_state(int index, NvmlState *state);
 /* bytes of memory and operations a second at the highest clocks; false where not known */
 extern bool nvml_light(int index, double *bandwidth, double *peak);
-/* MHz of the multiprocessors; -1 where not known */
-extern int	nvml_clock(int index);
 
 /* "hw_thermal_slowdown, ..." */
 extern void nvml_throttle_text(unsigned long long reasons, char *text, size_t size);
