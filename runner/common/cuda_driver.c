@@ -92,21 +92,28 @@ cuda_driver_is_fault(CuResult error)
 }
 
 CuResult
+cuda_driver_map(const CuDriver *driver, CuDevice device, CuHandle handle, size_t bytes,
+				CuAddress *address)
+{
+	CuAccess	access = {.location = {1, device},.flags = 3};
+	CuResult	error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
+
+	if (error == 0)
+		error = driver->MemMap(*address, bytes, 0, handle, 0);
+	return error == 0 ? driver->MemSetAccess(*address, bytes, &access, 1) : error;
+}
+
+CuResult
 cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes,
 				   CuAddress *address)
 {
 	CuHandle	handle;
-	CuAccess	access = {.location = {1, device},.flags = 3};
 	CuResult	error = driver->MemImportFromShareableHandle(&handle, (void *) (intptr_t) fd, 1);
 
 	*address = 0;
 	if (error != 0)
 		return error;
-	error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
-	if (error == 0)
-		error = driver->MemMap(*address, bytes, 0, handle, 0);
-	if (error == 0)
-		error = driver->MemSetAccess(*address, bytes, &access, 1);
+	error = cuda_driver_map(driver, device, handle, bytes, address);
 	/* the mapping holds the memory */
 	driver->MemRelease(handle);
 	return error;

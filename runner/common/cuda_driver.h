@@ -143,7 +143,9 @@ extern void cuda_driver_error(const CuDriver *driver, CuResult error, char *text
 /* whether an error is a fault of a kernel that ran, and not of a call */
 extern bool cuda_driver_is_fault(CuResult error);
 
-/* maps an exported allocation of so many bytes into this process; 0 or an error */
+/* maps an allocation, or one that another process has exported, to be written to; 0 or an error */
+extern CuResult cuda_driver_map(const CuDriver *driver, CuDevice device, CuHandle handle,
+								size_t bytes, CuAddress *address);
 extern CuResult cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes,
 								   CuAddress *address);
 

@@ -100,7 +100,6 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 {
 	Gpu		   *gpu = m->gpu;
 	CuAllocation allocation = {.type = 1,.handle_types = 1,.location = {1, gpu->device}};
-	CuAccess	access = {.location = {1, gpu->device},.flags = 3};
 	double		deadline = clock_now() + MEMORY_PATIENCE;
 	CuResult	error;
 
@@ -118,11 +117,8 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 						"little is left for the reference");
 	}
 	if (error == 0)
-		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
-	if (error == 0)
-		error = gpu->driver.MemMap(memory->address, memory->bytes, 0, memory->handle, 0);
-	if (error == 0)
-		error = gpu->driver.MemSetAccess(memory->address, memory->bytes, &access, 1);
+		error = cuda_driver_map(&gpu->driver, gpu->device, memory->handle, memory->bytes,
+								&memory->address);
 	if (error == 0)
 		error = gpu->driver.MemExportToShareableHandle(&memory->fd, memory->handle, 1, 0);
 	if (error == 0)
@@ -321,8 +317,7 @@ load_kernels(Measure *m)
 		CuFunctionRef *function;
 	}			kernels[] = {
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
-		{"cudal1_stage", &gpu->stage}, {"cudal1_gather", &gpu->gather},
-		{"cudal1_change", &gpu->change},
+		{"cudal1_gather", &gpu->gather}, {"cudal1_change", &gpu->change},
 		{"cudal1_pick", &gpu->pick}, {"cudal1_bases", &gpu->bases},
 		{"cudal1_compare", &gpu->compare}
 	};
@@ -379,12 +374,7 @@ gpu_open(Measure *m)
 	int			value = 0;
 	size_t		left;
 
-	if (!gpu_good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
-		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN),
-					 "to be set up")
-		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device),
-					 "to open a context")
-		|| !gpu_good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
+	if (!gpu_good(m, cuda_driver_open(&gpu->driver, &gpu->device), "to open a context"))
 		return false;
 	gpu->open = true;
 	if (!load_kernels(m))
@@ -565,12 +555,15 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 bool
 gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 {
-	Gpu		   *gpu = m->gpu;
-	uint32_t   *list = gpu->slots;
-	CudaPieces	copied = *pieces;
-	void	   *parameters[] = {&list, &copied};
+	for (uint32_t i = 0; i < pieces->n; i++)
+	{
+		const CudaPiece *p = &pieces->piece[i];
 
-	list[0] = slot;
-	return (pieces->n == 0 || gpu_launch(m, gpu->stage, pieces->piece[0].bytes / 16, 1, parameters))
-		&& gpu_synchronize(m);
+		if (p->bytes > 0
+			&& !gpu_good(m, m->gpu->driver.MemcpyDtoD(p->to + slot * p->to_stride,
+													  p->from + slot * pieces->from_stride,
+													  p->bytes), "to stage inputs"))
+			return false;
+	}
+	return gpu_synchronize(m);
 }

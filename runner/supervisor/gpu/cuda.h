@@ -38,6 +38,22 @@ typedef struct GpuArena
 	int			has[GPU_MAX_SIDES];
 } GpuArena;
 
+/* Memory that an input is made of, and where executors find it. */
+typedef struct CudaPiece
+{
+	CuAddress	from;			/* in slot 0 */
+	CuAddress	to;
+	uint64_t	to_stride;		/* distance between slots */
+	uint64_t	bytes;			/* rounded up to 16 */
+} CudaPiece;
+
+typedef struct CudaPieces
+{
+	uint64_t	from_stride;
+	uint32_t	n;
+	CudaPiece	piece[WIRE_MAX_ARGUMENTS];
+} CudaPieces;
+
 /*
  * Inputs of a round's runs in page-locked memory, from which they are brought one by one. Of an
  * input that is too large for it a part comes late, and the rest lies there before the window.
@@ -67,7 +83,6 @@ typedef struct Gpu
 	CuDriver	driver;
 	NvmlDevice	nvml;
 	CuDevice	device;
-	CuContextRef context;
 	bool		open;
 	int			multiprocessors;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
@@ -78,7 +93,6 @@ typedef struct Gpu
 	int			pools;
 	CuFunctionRef fill,
 				poison,
-				stage,
 				gather,
 				change,
 				pick,

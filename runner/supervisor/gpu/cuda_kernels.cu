@@ -1,6 +1,6 @@
 /*
  * cuda_kernels.cu
- *		The supervisor's own work on a GPU: inputs, poison, staging, samples, comparison.
+ *		The supervisor's own work on a GPU: inputs, poison, samples, comparison.
  *
  * nvcc compiles this file when the program is built. Slots are regions of equal size; a launch
  * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
@@ -217,24 +217,6 @@ cudal1_poison(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64
 
 	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < bytes; q += step)
 		out[q] = philox(seed, q, slot);
-}
-
-/* the listed slots' pieces from one region to another */
-extern "C" __global__ void
-cudal1_stage(const uint32_t *slots, CudaPieces pieces)
-{
-	uint32_t	slot = slots[blockIdx.y];
-	u64			step = (u64) gridDim.x * blockDim.x;
-
-	for (uint32_t p = 0; p < pieces.n; p++)
-	{
-		const uint4 *from = (const uint4 *) (pieces.piece[p].from + slot * pieces.from_stride);
-		uint4	   *to = (uint4 *) (pieces.piece[p].to + slot * pieces.piece[p].to_stride);
-
-		for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < pieces.piece[p].bytes;
-			 q += step)
-			to[q] = from[q];
-	}
 }
 
 /* a strided view made contiguous */

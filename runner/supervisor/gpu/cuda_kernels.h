@@ -10,21 +10,6 @@
 #include "common/change.h"
 #include "common/wire.h"
 
-typedef struct CudaPiece
-{
-	uint64_t	from;			/* device address in slot 0 */
-	uint64_t	to;
-	uint64_t	to_stride;		/* distance between slots */
-	uint64_t	bytes;			/* rounded up to 16 */
-} CudaPiece;
-
-typedef struct CudaPieces
-{
-	uint64_t	from_stride;
-	uint32_t	n;
-	CudaPiece	piece[WIRE_MAX_ARGUMENTS];
-} CudaPieces;
-
 typedef struct CudaView
 {
 	uint32_t	ndim;
