@@ -21,6 +21,11 @@
 #define TOLERANCE_MISSES		1e-5
 #define TOLERANCE_FARTHEST		4
 
+#define TOLERANCE_MOVES			4	/* tolerance of right code over what the reference moves by */
+#define TOLERANCE_WIDEST		64
+#define TOLERANCE_MANY			0.01	/* of the elements, which lie at no step of a function */
+#define TOLERANCE_SHARE_MOST	0.5 /* of the signal, where the reference moves by much of it */
+
 #define TOLERANCE_STEADY		0.1 /* of an element, the most that the range of a steady one is */
 
 /* docs/tasks.md, "Comparison", has the rule, and checks/signal.c makes its numbers */
@@ -45,6 +50,19 @@ tolerance_of(const Tolerance *t, double y, double scale, double base)
 	double		signal = t->share * (scale + fabs(y - base));
 
 	return fmax(fmin(usual, signal), t->rounding * fabs(y));
+}
+
+/*
+ * Widens a tolerance where rounding moves the reference itself by up to `moves` tolerances, and
+ * `share` of its elements by more than one. Few elements lie at a step of a function; where many
+ * move, right code does, too, also by much of the signal.
+ */
+TOLERANCE_INLINE void
+tolerance_widen(Tolerance *t, double moves, double share)
+{
+	t->widen = fmin(fmax(TOLERANCE_MOVES * moves, 1), TOLERANCE_WIDEST);
+	if (share > TOLERANCE_MANY)
+		t->share = fmax(t->share, fmin(2 * moves * t->share, TOLERANCE_SHARE_MOST));
 }
 
 /*

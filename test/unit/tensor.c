@@ -157,6 +157,8 @@ main(void)
 	Tolerance	constant = usual;
 	Tolerance	rounded = usual;
 	Tolerance	wide = usual;
+	Tolerance	steps = usual;
+	Tolerance	moved = usual;
 	float		factor[100] = {10};
 	Tolerance	factors = usual;
 	Comparison	c;
@@ -164,7 +166,12 @@ main(void)
 	constant.base = 100;
 	rounded.rounding = 0.1;
 	wide.widen = 3;
+	tolerance_widen(&steps, 5, 1e-3);
+	tolerance_widen(&moved, 5, 0.1);
 	factors.scales = factor;
+	check(steps.widen == 20 && steps.share == usual.share,
+		  "where few elements move, no more of the signal may be off");
+	check(moved.widen == 20 && moved.share == 0.5, "where many move, half of it may");
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
 	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),

@@ -33,9 +33,6 @@
 #define FEW_OTHERS		10
 /* of an output's scale: what moves farther is no more than rounding errors */
 #define ROUNDED_ATOL	0.1
-/* tolerance of right code over what the reference moves by, and the most of it */
-#define WIDER_THAN_MOVES 4
-#define WIDEN_MOST		64
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
 
 /* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
@@ -164,7 +161,8 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 			continue;
 		if (!differ.equal)
 			m->facts.moves = fmin(fmax(m->facts.moves, differ.error), MOST_MOVES);
-		m->tolerance[i].widen = fmin(fmax(WIDER_THAN_MOVES * differ.error, 1), WIDEN_MOST);
+		tolerance_widen(&m->tolerance[i], differ.error,
+						(double) differ.mismatches / (double) t->elements);
 		if (differ.mismatches <= t->elements / FEW_OTHERS)
 			continue;
 		rounded = m->tolerance[i];
