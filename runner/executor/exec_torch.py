@@ -614,8 +614,11 @@ def build(source_fd, device, data_bytes, libdir, ahead):
     scratch.use_folder(os.getcwd())
     scratch.follow_libraries(os.getcwd(), True)
     try:
+        builds = load_part(libdir, "torch_builds")
+        if "TORCH_EXTENSIONS_DIR" in os.environ:
+            builds.remember_refusals()
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
-            load_part(libdir, "torch_builds").ask_no_compiler()
+            builds.ask_no_compiler()
         task = common.make_module("task", task_source)
         arguments, keywords = common.init_arguments(task)
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
