@@ -115,8 +115,6 @@ typedef struct Backend
 
 	/* for a single run, without a clock: its input to where it is found, noise to its outputs */
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, uint32_t slot);
-	bool		(*run) (Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
-						double *elapsed);
 	/* noise to where a run's input and output are, before another candidate can look there */
 	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
 

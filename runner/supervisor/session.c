@@ -197,8 +197,9 @@ measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot)
 	return good;
 }
 
-uint32_t
-measure_run_flags(const Measure *m, const Executor *executor)
+/* what an executor is told of a run that no window has */
+static uint32_t
+run_flags(const Measure *m, const Executor *executor)
 {
 	uint32_t	flags = m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 
@@ -237,7 +238,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 		return false;
 	executor->control->slots[0] = 0;
 	executor->control->seeds[0] = seed;
-	result = executor_begin(executor, WIRE_RUN, 1, measure_run_flags(m, executor), 0, limit);
+	result = executor_begin(executor, WIRE_RUN, 1, run_flags(m, executor), 0, limit);
 	return measure_failed(m, executor_side(executor), executor, result, "in its first run");
 }
 
@@ -260,6 +261,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 {
 	bool		first = !executor->met;
 	double		started;
+	ExecutorResult result;
 	bool		good;
 
 	*elapsed = 0;
@@ -269,7 +271,9 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	good = m->backend->run(m, executor, side, slot, timeout, elapsed);
+	result = executor_command(executor, WIRE_RUN, 1, run_flags(m, executor), 0, timeout, elapsed);
+	m->result->clock_seconds += *elapsed;
+	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{
 		m->code[executor_side(executor)]->first_seconds += *elapsed;

@@ -36,9 +36,6 @@ extern bool measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot);
 /* noise in the place of a run's input and output, where a later process could read them */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 
-/* what an executor is told of a run that no window has */
-extern uint32_t measure_run_flags(const Measure *m, const Executor *executor);
-
 /* one run on a staged slot; `elapsed`: its seconds with those of the command around it */
 extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
 						   double timeout, double *elapsed);

@@ -1,12 +1,11 @@
 /*
  * on_gpu.c
- *		Runs on a GPU: arenas that executors import, single runs, memory for groups.
+ *		Runs on a GPU: arenas that executors import, memory for groups.
  */
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/session.h"
 
 #define LEAST_TIMES		4		/* times what the reference took, the least of a pool */
 #define LEAST_POOL		((size_t) 2 << 30)
@@ -19,16 +18,6 @@ gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 	arena->input_slot_bytes = m->inputs.slot_bytes;
 	arena->output_slot_bytes = m->output_slot_bytes;
 	return gpu_arena_create(m, arena);
-}
-
-bool
-gpu_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout, double *elapsed)
-{
-	ExecutorResult result = executor_command(executor, WIRE_RUN, 1, measure_run_flags(m, executor),
-											 0, timeout, elapsed);
-
-	m->result->clock_seconds += *elapsed;
-	return measure_failed(m, side, executor, result, "in a run");
 }
 
 size_t

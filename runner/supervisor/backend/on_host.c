@@ -1,7 +1,6 @@
 /*
  * on_host.c
- *		Runs on a CPU: arenas in shared memory, single runs by commands, outputs compared by the
- *		supervisor.
+ *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +13,6 @@
 
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
-#include "supervisor/session.h"
 
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */
 #define ARENA_SHARE		8		/* of the memory that code may have */
@@ -25,16 +23,6 @@ host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
 	return arena_create(arena, slots, m->inputs.slot_bytes, m->output_slot_bytes, inputs_writable)
 		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots,
 					m->inputs.slot_bytes + m->output_slot_bytes, strerror(errno));
-}
-
-bool
-host_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout, double *elapsed)
-{
-	ExecutorResult result = executor_command(executor, WIRE_RUN, 1, measure_run_flags(m, executor),
-											 0, timeout, elapsed);
-
-	m->result->clock_seconds += *elapsed;
-	return measure_failed(m, side, executor, result, "in a run");
 }
 
 void

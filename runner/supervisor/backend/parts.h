@@ -16,10 +16,8 @@ extern const Backend backend_torch_cpu;
 extern const Backend backend_cuda;
 extern const Backend backend_torch_gpu;
 
-/* on_host.c: arenas in shared memory, runs by commands, outputs compared on the CPU */
+/* on_host.c: arenas in shared memory, outputs compared on the CPU */
 extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable);
-extern bool host_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
-					 double *elapsed);
 extern void host_noise(Measure *m, char *out, size_t bytes);
 
 /* Takes memory out of all caches before a window, in which both sides are to find it alike. */
@@ -49,7 +47,7 @@ extern void host_describe(Measure *m);
 
 /* clang-format off */
 #define HOST_CALLS \
-	.run = host_run, .describe = host_describe, .light_rate = 1e12, .first_seconds = 30, \
+	.describe = host_describe, .light_rate = 1e12, .first_seconds = 30, \
 	.arrays = {.alloc = host_alloc, .free = host_free, .compare = host_compare, \
 		.pick = host_pick, .bases = host_bases, .take = host_take, .scale_at = host_scale_at, \
 		.input = host_input, .copy = host_copy, .change = host_change}, \
@@ -59,8 +57,6 @@ extern void host_describe(Measure *m);
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
-extern bool gpu_run(Measure *m, Executor *executor, Side side, uint32_t slot, double timeout,
-					double *elapsed);
 extern size_t gpu_arena_limit(const Measure *m);
 extern size_t gpu_array_limit(const Measure *m);
 extern void gpu_build_key(Measure *m, json_t *key);
@@ -71,7 +67,7 @@ extern int	gpu_room(Measure *m, int n);
 /* clang-format off */
 #define GPU_CALLS \
 	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
-	.open = gpu_open, .stage = gpu_stage, .unstage = gpu_unstage, .run = gpu_run, \
+	.open = gpu_open, .stage = gpu_stage, .unstage = gpu_unstage, \
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
 	.arrays = {.alloc = gpu_alloc, .free = gpu_free, .compare = gpu_compare, \
