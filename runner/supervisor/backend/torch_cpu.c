@@ -137,20 +137,13 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 static bool
 find_allocator(char *path, size_t size)
 {
-	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2",
-		"/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
+	glob_t		found = {0};
 
 	path[0] = '\0';
-	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns) && !path[0]; p++)
-	{
-		glob_t		found;
-
-		if (glob(patterns[p], 0, NULL, &found) != 0)
-			continue;
-		if (strlen(found.gl_pathv[0]) < size)
-			strcpy(path, found.gl_pathv[0]);
-		globfree(&found);
-	}
+	if (glob("/usr/lib{/*,64,}/libjemalloc.so.2", GLOB_BRACE, NULL, &found) == 0
+		&& strlen(found.gl_pathv[0]) < size)
+		strcpy(path, found.gl_pathv[0]);
+	globfree(&found);
 	return path[0] != '\0';
 }
 

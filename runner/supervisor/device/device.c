@@ -38,26 +38,11 @@ static const char *
 cpu_model(void)
 {
 	static char model[256];
-	FILE	   *file;
-	char		line[512];
 
-	if (model[0])
-		return model;
-	strcpy(model, "unknown CPU");
-	file = fopen("/proc/cpuinfo", "re");
-	while (file && fgets(line, sizeof(line), file))
-	{
-		char	   *colon = strchr(line, ':');
-
-		if (strncmp(line, "model name", 10) == 0 && colon)
-		{
-			colon[strcspn(colon, "\n")] = '\0';
-			snprintf(model, sizeof(model), "%s", colon + 2);
-			break;
-		}
-	}
-	if (file)
-		fclose(file);
+	if (!model[0]
+		&& !text_first_line("sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo", model,
+							sizeof(model)))
+		strcpy(model, "unknown CPU");
 	return model;
 }
 

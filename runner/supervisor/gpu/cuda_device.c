@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +33,8 @@ gpu_key(const char *key)
 static bool
 find_nvcc(char *path)
 {
-	const char *search = getenv("PATH");
-	char		candidate[PATH_MAX];
-
-	if (access("/usr/local/cuda/bin/nvcc", X_OK) == 0)
-		return realpath("/usr/local/cuda/bin/nvcc", path) != NULL;
-	while (search && *search)
-	{
-		size_t		length = strcspn(search, ":");
-
-		snprintf(candidate, sizeof(candidate), "%.*s/nvcc", (int) length, search);
-		if (length > 0 && access(candidate, X_OK) == 0)
-			return realpath(candidate, path) != NULL;
-		search += length + (search[length] == ':');
-	}
-	return false;
+	return text_first_line("PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
+						   "realpath \"$(command -v nvcc)\" 2>/dev/null", path, PATH_MAX);
 }
 
 static void
