@@ -154,18 +154,10 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 static ExecutorResult
 look(Executor *executor)
 {
-	switch (stopped_check())
-	{
-		case STOPPED_ALL:
-			break;
-		case STOPPED_NOT_REFERENCE:
-			executor->intruder = false;
-			return EXECUTOR_AWAKE;
-		case STOPPED_NOT_CANDIDATE:
-			executor->intruder = true;
-			return EXECUTOR_AWAKE;
-	}
-	return EXECUTOR_OK;
+	StoppedVerdict verdict = stopped_check();
+
+	executor->intruder = verdict == STOPPED_NOT_CANDIDATE;
+	return verdict == STOPPED_ALL ? EXECUTOR_OK : EXECUTOR_AWAKE;
 }
 
 ExecutorResult
