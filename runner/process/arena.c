@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/pages.h"
+#include "common/text.h"
 #include "process/arena.h"
 
 #define ADVICE_COLLAPSE	25		/* in linux/mman.h since 6.1 */
@@ -43,6 +45,20 @@ log_file(void)
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, O_APPEND);
 	return fd;
+}
+
+void
+log_read(int fd, bool end, char *text, size_t size)
+{
+	char		raw[4096];
+	struct stat file;
+	off_t		start = 0;
+	ssize_t		n;
+
+	if (end && fstat(fd, &file) == 0 && file.st_size > (off_t) size - 1)
+		start = file.st_size - (off_t) (size - 1);
+	n = pread(fd, raw, sizeof(raw), start);
+	text_clean(text, size, raw, n > 0 ? (size_t) n : 0);
 }
 
 int

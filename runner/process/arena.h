@@ -40,7 +40,10 @@ extern void arena_destroy(Arena *arena);
 
 /* a sealed memfd holding these bytes */
 extern int	memory_file(const char *name, const void *bytes, size_t length);
+
+/* a file for what a program prints, and its beginning or its end, valid UTF-8 */
 extern int	log_file(void);
+extern void log_read(int fd, bool end, char *text, size_t size);
 
 /* a memfd of a fixed size, mapped writable here; -1: errno says why. `seals`: more of them */
 extern int	shared_memory(const char *name, size_t bytes, int seals, void **address);

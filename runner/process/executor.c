@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/text.h"
 #include "process/executor.h"
 #include "process/stopped.h"
 
@@ -241,15 +240,6 @@ executor_find_end(Executor *executor)
 	}
 	else
 		executor->wait_status = -1;
-}
-
-void
-executor_log(const Executor *executor, char *text, size_t size)
-{
-	char		raw[4096];
-	ssize_t		n = executor->log_fd >= 0 ? pread(executor->log_fd, raw, sizeof(raw), 0) : 0;
-
-	text_clean(text, size, raw, n > 0 ? (size_t) n : 0);
 }
 
 void

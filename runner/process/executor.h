@@ -189,7 +189,4 @@ extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor
 /* how many of these addresses, from the first on, lie in pages that the process has written */
 extern int	executor_count_written(const Executor *executor, const uint64_t *address, int n);
 
-/* the first bytes of what it printed, valid UTF-8 */
-extern void executor_log(const Executor *executor, char *text, size_t size);
-
 #endif							/* CUDAL1_EXECUTOR_H */

@@ -4,11 +4,9 @@
  */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/text.h"
 #include "process/arena.h"
 #include "process/zygote.h"
 
@@ -34,21 +32,6 @@ zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
 	return EXECUTOR_OK;
 }
 
-/* the end of a log: a traceback names its error last */
-static void
-last_words(int log_fd, char *text, size_t size)
-{
-	char		raw[1024];
-	struct stat file;
-	off_t		start = 0;
-	ssize_t		n;
-
-	if (fstat(log_fd, &file) == 0 && file.st_size > (off_t) sizeof(raw))
-		start = file.st_size - (off_t) sizeof(raw);
-	n = pread(log_fd, raw, sizeof(raw), start);
-	text_clean(text, size, raw, n > 0 ? (size_t) n : 0);
-}
-
 ExecutorResult
 zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
 {
@@ -60,7 +43,8 @@ zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
 		return EXECUTOR_OK;
 	if (sandbox_wait(zygote->sandbox, 0.2, &status))
 		zygote->sandbox = 0;
-	last_words(zygote->log_fd, text, size);
+	/* a traceback names its error last */
+	log_read(zygote->log_fd, true, text, size);
 	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
 }
 

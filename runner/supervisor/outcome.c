@@ -215,7 +215,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		m->member->by_itself = true;
 		return false;
 	}
-	executor_log(executor, log, sizeof(log));
+	log_read(executor->log_fd, false, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);
 	cause = cause_of(executor, result, st.st_size >= OUTPUT_LIMIT, when);

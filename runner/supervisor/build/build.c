@@ -34,12 +34,8 @@
 void
 build_log(int fd, const char *folder, char *text, size_t size)
 {
-	char		raw[8192];
-	ssize_t		n = pread(fd, raw, sizeof(raw) - 1, 0);
-
-	raw[n > 0 ? n : 0] = '\0';
-	measure_leave_out(raw, folder);
-	text_clean(text, size, raw, strlen(raw));
+	log_read(fd, false, text, size);
+	measure_leave_out(text, folder);
 }
 
 /* A run of a compiler, in a sandbox with a folder of its own. */
