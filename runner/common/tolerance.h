@@ -22,7 +22,7 @@
 #define TOLERANCE_FARTHEST		4
 
 #define TOLERANCE_MOVES			4	/* tolerance of right code over what the reference moves by */
-#define TOLERANCE_WIDEST		64
+#define TOLERANCE_WIDEST		64.0
 #define TOLERANCE_MANY			0.01	/* of the elements, which lie at no step of a function */
 #define TOLERANCE_SHARE_MOST	0.5 /* of the signal, where the reference moves by much of it */
 
@@ -60,7 +60,7 @@ tolerance_of(const Tolerance *t, double y, double scale, double base)
 TOLERANCE_INLINE void
 tolerance_widen(Tolerance *t, double moves, double share)
 {
-	t->widen = fmin(fmax(TOLERANCE_MOVES * moves, 1), TOLERANCE_WIDEST);
+	t->widen = fmin(fmax(TOLERANCE_MOVES * moves, 1.0), TOLERANCE_WIDEST);
 	if (share > TOLERANCE_MANY)
 		t->share = fmax(t->share, fmin(2 * moves * t->share, TOLERANCE_SHARE_MOST));
 }
