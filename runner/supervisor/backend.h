@@ -8,7 +8,7 @@
 #ifndef CUDAL1_BACKEND_H
 #define CUDAL1_BACKEND_H
 
-#include "supervisor/types.h"
+#include "supervisor/measure.h"
 
 /* a compiler for one side's code, and what it is given; the strings in argv are the caller's */
 typedef struct Compiler

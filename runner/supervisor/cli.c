@@ -19,7 +19,7 @@
 #include "src/score.h"
 #include "supervisor/cli.h"
 #include "supervisor/profile_numbers.h"
-#include "supervisor/profiler.h"
+#include "supervisor/measure.h"
 
 #define FILE_LIMIT	((size_t) 64 << 20)
 

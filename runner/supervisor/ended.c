@@ -6,8 +6,6 @@
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
-#include "supervisor/ended.h"
-#include "supervisor/outcome.h"
 
 /*
  * A GPU's context takes the driver a tenth of a second to end, and a process as long to load its

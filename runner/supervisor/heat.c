@@ -15,7 +15,6 @@
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
-#include "supervisor/heat.h"
 
 #define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
 

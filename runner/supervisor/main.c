@@ -25,13 +25,9 @@
 #include "common/options.h"
 #include "common/text.h"
 #include "process/stopped.h"
-#include "supervisor/build/remove_tree.h"
+#include "supervisor/build/build.h"
 #include "supervisor/device/device.h"
-#include "supervisor/heat.h"
-#include "supervisor/measure.h"
 #include "supervisor/cli.h"
-#include "supervisor/outcome.h"
-#include "supervisor/result.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)

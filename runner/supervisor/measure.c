@@ -13,19 +13,10 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"
-#include "supervisor/checks/diagnose.h"
-#include "supervisor/ended.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/heat.h"
-#include "supervisor/checks/layout.h"
-#include "supervisor/checks/signal.h"
-#include "supervisor/measure.h"
-#include "supervisor/outcome.h"
-#include "supervisor/profiler.h"
 #include "supervisor/time/time.h"
 
 #define BUILD_APART_CORES	4

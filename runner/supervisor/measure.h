@@ -1,13 +1,183 @@
 /*
  * measure.h
- *		One measurement, from the build to the verdict.
+ *		One measurement: its candidates, processes, outcome and result.
  */
 #ifndef CUDAL1_MEASURE_H
 #define CUDAL1_MEASURE_H
+
+#include <math.h>
 
 #include "supervisor/types.h"
 
 /* fills the results of all members; m->job, m->options and m->started are set */
 extern void measure_run(Measure *m);
+
+/* heat.c: candidates of one task that are measured together, with one reference */
+
+/* Makes members of the job's candidates with these numbers; false: no memory. */
+extern bool heat_init(Measure *m, const int *numbers, int n);
+extern void heat_free(Measure *m);
+
+/* from now on this is the candidate that is worked for; its seconds count from here */
+extern void heat_enter(Measure *m, Member *member);
+
+/* Makes all candidates current that have no outcome yet. */
+extern void heat_enter_all(Measure *m);
+
+/*
+ * Number of candidates without an outcome; the next of them from `*i` on, which becomes current;
+ * false: there is none
+ */
+extern int	heat_left(const Measure *m);
+extern bool heat_next(Measure *m, int *i);
+
+/*
+ * gives the seconds that were spent for all to those that have no outcome yet, in equal parts; once
+ * there are none, to every one. Those that wait get none
+ */
+extern void heat_share(Measure *m);
+
+/* Shares the seconds out among these members alone. */
+extern void heat_share_among(Measure *m, Member *const *members, int n);
+
+/* From now on so many candidates' processes live together; no more, and nothing was unusual. */
+extern void heat_live_together(Measure *m, int n);
+extern void heat_live_apart(Measure *m);
+
+extern void heat_begin_checks(Measure *m);
+
+/* seconds of the device since the current member's first check */
+extern double heat_seconds(const Measure *m);
+
+/* at the end: what all have in common goes to each */
+extern void heat_conclude(Measure *m);
+
+/* outcome.c: how a measurement ends, and what is told of it on the way */
+
+/* sets the outcome; the first one stands. Always false, so that callers can return it. */
+extern bool conclude(Measure *m, Outcome outcome,
+					 const char *format,...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * the code word of a candidate's failure, of those in docs/tasks.md, into the evidence; before
+ * conclude(), and the first one stands
+ */
+extern void measure_cause(Measure *m, Side side, const char *cause);
+
+/* Names the defence that found a cheat in the evidence. */
+static inline void
+measure_detector(Measure *m, const char *detector)
+{
+	json_object_set_new(m->result->evidence, "detector", json_string(detector));
+}
+
+/* The outcome for a failure of this side: a reference's is no candidate's fault. */
+static inline Outcome
+outcome_of(Side side, Outcome candidates)
+{
+	return side == SIDE_CANDIDATE ? candidates : OUTCOME_UNVERIFIED;
+}
+
+static inline const char *
+name_of_side(Side side)
+{
+	return side == SIDE_CANDIDATE ? "the code" : "the reference";
+}
+
+/* true for EXECUTOR_OK; else turns what went wrong into an outcome. `when`: "in a run" */
+extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
+						   const char *when);
+
+/*
+ * removes a folder's name from a text that trainers read, and a beginning of it at the text's end
+ */
+extern void measure_leave_out(char *text, const char *folder);
+
+#define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
+
+/* whether the next line of progress would be printed without force */
+extern bool measure_progress_due(void);
+
+/* tells how far the measurement is, if that is due; NAN: a number not known yet. `left`: seconds */
+extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+							 double lower, double upper, double left, bool force);
+
+/* Reports progress before there are pairs. */
+static inline void
+measure_phase(Measure *m, const char *phase, bool force)
+{
+	measure_progress(m, phase, 0, 0, NAN, NAN, NAN, NAN, force);
+}
+
+/* adds what passed since `start` to a spending; the time now */
+extern double measure_spent(Measure *m, Spending on, double start);
+
+/* session.c: processes of both sides, and what they are asked for */
+
+/*
+ * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
+ * it. False after conclude()
+ */
+extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+						   uint64_t weight_seed);
+
+/*
+ * Loads code side by side on a GPU while no clock runs: libraries and kernels of several processes
+ * are loaded in the time of one. Each step is taken for all processes, and executor_await() waits
+ * for them before the next one. The first run, in PyTorch, is on the input of slot 0. Processes
+ * hold each other up, so they have `build_seconds` more than by themselves. False after conclude()
+ */
+extern bool measure_begin_load(Measure *m, Executor *executor, Side side, int seat,
+							   const Arena *arena, uint64_t weight_seed);
+extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed,
+								double timeout);
+extern bool measure_end_load(Measure *m, Executor *executor);
+
+/* an arena of so many slots for all sides; false after conclude() */
+extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
+
+/* makes inputs, stages them; false after conclude() */
+extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot);
+
+/* noise in the place of a run's input and output, where a later process could read them */
+extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
+
+/* one run on a staged slot; `elapsed`: its seconds with those of the command around it */
+extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
+						   double timeout, double *elapsed);
+
+/* seconds that a run of the candidate may take */
+extern double measure_run_limit(const Measure *m);
+
+extern void measure_end(Measure *m, Executor *executor);
+/* waits until all that have been ended are gone */
+extern void measure_reap(Measure *m);
+
+/* profiler.c: runs of a code under a profiler, after its measurement */
+
+typedef struct Profiling
+{
+	const Options *options;
+	const char *tool;			/* perf, ncu, timeline, or any: perf or ncu, by device */
+	json_t	   *task;			/* as in a job */
+	const char *code;			/* NULL: the profiler is only tried */
+	const char *device;
+	const char *output;			/* a file, or "counters"; NULL as code */
+	const cpu_set_t *cores;		/* NULL: those that this process has */
+	const char *scratch;		/* where its folder is made; NULL: TMPDIR or /tmp */
+} Profiling;
+
+/*
+ * True: no profile could be made, and `said` has the reason. Else `said` has what the run printed,
+ * which is a line of JSON where counters are asked for.
+ */
+extern bool profiler_fails(const Profiling *run, char *said, size_t size);
+
+/* the run of a job of kind profile: counters become evidence of the result */
+extern void profiler_count(Measure *m);
+
+/* result.c: the result of one candidate, as a line of JSON to standard output */
+extern void result_print(const Measure *m, Member *member);
 
 #endif							/* CUDAL1_MEASURE_H */

@@ -15,7 +15,6 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
-#include "supervisor/outcome.h"
 
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
 #define ECC_ERROR	"uncorrectable ECC error"	/* as driver and runtime call it */

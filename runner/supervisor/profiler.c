@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #include "process/messages.h"
-#include "supervisor/outcome.h"
-#include "supervisor/profiler.h"
+#include "supervisor/measure.h"
 
 bool
 profiler_fails(const Profiling *run, char *said, size_t size)

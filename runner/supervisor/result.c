@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "supervisor/cli.h"
-#include "supervisor/result.h"
+#include "supervisor/measure.h"
 
 #define PROTOCOL	2			/* the clock is the gated run */
 

@@ -13,9 +13,6 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
-#include "supervisor/session.h"
 
 #define RUN_LIMIT_LEAST	1.0		/* seconds */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */

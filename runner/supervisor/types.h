@@ -192,7 +192,7 @@ typedef struct Processes
 typedef struct Builds
 {
 	char		folder[PATH_MAX + 16];	/* the folders of all sides */
-	unsigned	kinds;			/* of the things in there, see build_torch.h */
+	unsigned	kinds;			/* of the things in there, see build.h */
 } Builds;
 
 /* arrays that go into a run */

@@ -3,7 +3,6 @@
  *		Which backend serves a task's language on a device.
  */
 #include "supervisor/backend/parts.h"
-#include "supervisor/outcome.h"
 
 static const struct
 {

@@ -4,7 +4,6 @@
  */
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
 #define CUDA_PROBE \

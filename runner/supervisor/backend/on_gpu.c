@@ -5,7 +5,6 @@
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 
 #define LEAST_TIMES		4		/* times what the reference took, the least of a pool */
 #define LEAST_POOL		((size_t) 2 << 30)

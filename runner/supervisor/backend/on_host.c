@@ -12,7 +12,6 @@
 #endif
 
 #include "supervisor/backend/parts.h"
-#include "supervisor/outcome.h"
 
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */
 #define ARENA_SHARE		8		/* of the memory that code may have */

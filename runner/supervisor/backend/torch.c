@@ -8,7 +8,6 @@
 
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
-#include "supervisor/outcome.h"
 
 bool
 torch_hand_arena(Measure *m, Arena *arena)

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "supervisor/backend/parts.h"
-#include "supervisor/build/build_torch.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
+#include "supervisor/build/build.h"
+#include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
 
 static bool

@@ -7,10 +7,9 @@
 
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
-#include "supervisor/build/build_torch.h"
+#include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/checks.h"
 
 static bool
 torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)

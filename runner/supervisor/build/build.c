@@ -17,11 +17,7 @@
 
 #include "common/clock.h"
 #include "common/text.h"
-#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
-#include "supervisor/build/remove_tree.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
 
 #define LIBRARY "code.so"
 /* bytes that are enough for nearly any library, and for what PyTorch builds */

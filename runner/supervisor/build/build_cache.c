@@ -24,9 +24,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "supervisor/backend.h"
 #include "supervisor/build/build.h"
-#include "supervisor/build/remove_tree.h"
 
 #define CACHE_BYTES		((off_t) 1 << 30)
 #define ENTRY_BYTES		(CACHE_BYTES / 4)

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "supervisor/backend.h"
-#include "supervisor/build/build_torch.h"
+#include "supervisor/build/build.h"
 
 #define MOST_THREADS	64		/* of an executor */
 

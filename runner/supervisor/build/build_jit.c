@@ -23,10 +23,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
-#include "supervisor/build/build_torch.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
+#include "supervisor/build/build.h"
 
 #define BUILD_FAILED	3		/* status of exec_torch.py: a compiler refused the code */
 

@@ -11,10 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "supervisor/backend.h"
-#include "supervisor/build/build_torch.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
+#include "supervisor/build/build.h"
 
 #define PARSE_SECONDS	10.0
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/build/remove_tree.h"
+#include "supervisor/build/build.h"
 
 static void
 run(const char *const *argv)

@@ -4,13 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "common/clock.h"
-#include "supervisor/backend.h"
-#include "supervisor/checks/candidates.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/checks/probes.h"
-#include "supervisor/session.h"
+#include "supervisor/checks/checks.h"
 
 /*
  * Timed runs begin with the state after construction, so code that leaves the state out would be

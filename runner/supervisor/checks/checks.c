@@ -16,17 +16,7 @@
 
 #include "common/clock.h"
 #include "common/text.h"
-#include "supervisor/backend.h"
 #include "supervisor/checks/checks.h"
-#include "supervisor/checks/candidates.h"
-#include "supervisor/checks/first.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/checks/probes.h"
-#include "supervisor/checks/signal.h"
-#include "supervisor/checks/weak.h"
-#include "supervisor/session.h"
 
 #define CALLS_IN_A_ROW	3
 /* a tenth of an output: what lies at a step of a function may turn to its other side */

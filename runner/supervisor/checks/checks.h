@@ -1,13 +1,188 @@
 /*
  * checks.h
- *		What comes before a clock counts.
+ *		Is each side right: what comes before a clock counts, and why code is wrong.
  */
 #ifndef CUDAL1_CHECKS_H
 #define CUDAL1_CHECKS_H
 
-#include "supervisor/types.h"
+#include "supervisor/backend.h"
 
-/* right on first inputs, and how long a run takes; false after conclude() */
+/* first.c: what is asked of either side */
+
+#define CHECK_SLOTS		16
+
+/* An input that the reference can answer. */
+typedef struct Probe
+{
+	ProbeKind	kind;
+	uint32_t	slot;			/* of its input */
+	char	   *expected;
+	Tolerance	tolerance[WIRE_MAX_TENSORS];
+} Probe;
+
+typedef struct Checks
+{
+	Measure    *m;
+	Arena		arena;
+	Executor	reference;
+	Executor   *candidate;
+	uint32_t	n;				/* inputs that both sides run */
+	uint32_t	slots;
+	uint32_t	spare;			/* slots after these, for inputs that are changed */
+	Probe		probe[PROBES];
+	int			probes;
+	uint32_t   *order;
+	uint64_t   *seeds;
+	uint64_t	weights;
+	char	   *expected;
+	char	   *found;
+	uint32_t	compared;		/* of the candidate's first runs */
+	bool		overwrites;		/* the reference works in the memory of its inputs */
+	Executor	other;			/* the reference's second process */
+	/* of a reference that keeps state: what calls give that follow one another */
+	uint32_t	in_a_row;		/* 0: another process gives something else */
+	char	   *followed;
+} Checks;
+
+/* each of these is false after conclude() */
+/* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
+extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
+						bool backwards, const uint64_t *seeds, char *out, double timeout);
+
+/* a run on a slot; `elapsed`: its seconds, or NULL */
+extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+							uint64_t seed, char *out, double timeout, double *elapsed);
+
+/* the first `n` outputs that were found with those that are expected */
+extern bool checks_compare(Checks *c, uint32_t n, Side side);
+
+/* Counts the outputs that agree with the expected ones, from the first on. */
+extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
+
+/* Outputs of a fresh process's calls, where each finds the state that the last one left. */
+extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
+								  double limit);
+
+/* checks.c: right on first inputs, and how long a run takes; false after conclude() */
 extern bool checks_run(Measure *m);
+
+/* candidates.c: of all members that are left; one that is wrong leaves its heat */
+extern void checks_of_candidates(Checks *c);
+
+/* layout.c: which arrays go into a run and come out of it */
+
+/* c, cuda: as the signature says */
+extern void layout_from_signature(Measure *m);
+
+/* pytorch: inputs, as get_inputs gives them; false after conclude() */
+extern bool layout_from_generator(Measure *m);
+
+/* pytorch: outputs, after a first run of the reference; false after conclude() */
+extern bool layout_from_reference(Measure *m, Executor *executor);
+
+/* outputs.c: what a run has left, read while its process is stopped, and compared */
+
+/* the outputs of a run of an executor's last block, gathered; false after conclude() */
+extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
+						 uint32_t run, uint32_t slot, void *out);
+
+/* whether the last run of a staged slot has left its inputs as they were; false after conclude() */
+extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
+								bool *same);
+
+/* whether all outputs of a run are right, without a verdict; false after conclude() */
+extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
+
+/* false after conclude(), which blames that side */
+extern bool measure_compare_by(Measure *m, const void *expected, const void *found,
+							   const Tolerance *tolerances, const char *probe);
+extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
+
+/*
+ * whether an element of an output that was read at a run's answer is what the reference gave;
+ * false after conclude()
+ */
+extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
+							 const uint64_t *found);
+
+/* whether a tensor is of the type and shape of an output; false after conclude() */
+extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
+
+/*
+ * pytorch: a run's part of the table, copied once: it lies in memory that the executor can write.
+ * False after conclude()
+ */
+extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
+						  WireTensor *table);
+
+/*
+ * memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its
+ * own; NULL: none is left
+ */
+extern void *measure_alloc(Measure *m, size_t bytes);
+extern void measure_free(Measure *m, void *memory);
+
+/* signal.c: what changes in an output when the inputs change */
+
+/*
+ * Fills m->tolerance from the reference's outputs for `n` inputs, which lie one after the other.
+ * False after conclude()
+ */
+extern bool signal_learn(Measure *m, const char *outputs, uint32_t n);
+
+/*
+ * Sets the scale and the base of `t` for an output of a changed input, from those of its elements
+ * that differ from an ordinary one's
+ */
+extern bool signal_of_change(Measure *m, int output, const void *ordinary, const void *changed,
+							 Tolerance *t);
+
+/* gives back what m->tolerance points to */
+extern void signal_forget(Measure *m);
+
+/* probes.c: inputs that a task's generator rarely makes */
+
+/* slots for the probes, and for inputs that are a rounding off */
+#define PROBE_SLOTS		(PROBE_INPUTS + 1)
+
+/*
+ * Runs the reference on probes, and keeps what it gives for those that count. False after
+ * conclude()
+ */
+extern bool probes_learn(Checks *c);
+
+/* whether the candidate is right on all that count; false after conclude() */
+extern bool probes_check(Checks *c);
+
+/*
+ * After a candidate's outputs were wrong: whether they are right where no parameter is moved. Its
+ * verdict says so then.
+ */
+extern void probes_explain(Checks *c);
+
+extern void probes_forget(Checks *c);
+
+/*
+ * The reference's outputs of the first input where that is off by a unit in the last place, to
+ * c->found; `known`: there was room for it. False after conclude()
+ */
+extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
+
+/* weak.c: would code be right that does no work */
+
+/*
+ * Notes as evidence "weak" what passes the checks and does none of the task's work, if anything
+ * does; false after conclude()
+ */
+extern bool weak_note(Checks *c);
+
+/* diagnose.c: why a candidate's outputs are wrong */
+
+/*
+ * Runs candidates whose outputs are wrong, and whose cause is not known, some more times to find
+ * it, for a few seconds each. The cause's code goes into the evidence (docs/tasks.md), and words
+ * for it to the end of the verdict's detail. The verdict stays.
+ */
+extern void diagnose(Measure *m);
 
 #endif							/* CUDAL1_CHECKS_H */

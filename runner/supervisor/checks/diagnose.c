@@ -15,13 +15,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
-#include "supervisor/checks/diagnose.h"
-#include "supervisor/checks/first.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/session.h"
+#include "supervisor/checks/checks.h"
 
 #define DIAGNOSIS_SECONDS	10.0	/* of a candidate */
 #define MAX_RUNS		8		/* inputs of a trial */

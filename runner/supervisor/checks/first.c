@@ -7,13 +7,8 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
-#include "supervisor/checks/first.h"
+#include "supervisor/checks/checks.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/checks/layout.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/session.h"
 
 /* Learns from a first run of the reference what holds for all others. */
 static bool

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/backend.h"
-#include "supervisor/checks/layout.h"
-#include "supervisor/outcome.h"
-#include "supervisor/session.h"
+#include "supervisor/checks/checks.h"
 
 static size_t
 align(size_t bytes)

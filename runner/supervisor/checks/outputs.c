@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/checks.h"
 
 /* an element that is not written yet is off by far more */
 #define ANSWER_TOLERANCES	8.0

@@ -20,12 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/backend.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/checks/probes.h"
-#include "supervisor/checks/signal.h"
-#include "supervisor/outcome.h"
-#include "supervisor/session.h"
+#include "supervisor/checks/checks.h"
 
 #define PICKS			4096	/* elements of an input that tell what it is like */
 #define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */

@@ -19,10 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/backend.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/checks/signal.h"
-#include "supervisor/outcome.h"
+#include "supervisor/checks/checks.h"
 
 #define OUTPUTS			16		/* outputs that tell the signal, at most */
 #define PICKS			16384	/* elements of an output that tell its scales */

@@ -8,10 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "supervisor/backend.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/checks/weak.h"
-#include "supervisor/outcome.h"
+#include "supervisor/checks/checks.h"
 
 typedef enum Answer
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "supervisor/device/cores.h"
+#include "supervisor/device/device.h"
 
 /* a test brings a host of its own */
 #ifndef CUDAL1_SIBLINGS

@@ -25,12 +25,8 @@
 #include "common/proc.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
-#include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
-#include "supervisor/device/light.h"
-#include "supervisor/device/line.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 
 #define LOCK_MODE	0444
 

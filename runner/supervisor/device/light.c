@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "supervisor/device/light.h"
+#include "supervisor/device/device.h"
 
 #define BYTES			((size_t) 64 << 20) /* more than caches hold */
 #define PIECE_BYTES		((size_t) 4 << 20)

@@ -16,9 +16,7 @@
 
 #include "common/clock.h"
 #include "supervisor/build/build.h"
-#include "supervisor/ended.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 
 #define THREADS 256
 #define MEMORY_PATIENCE 5.0		/* seconds */

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
-#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/checks.h"
 
 /* pytorch: whether a table's entry describes a view within the pool, of an output's shape */
 static bool

@@ -14,11 +14,8 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "supervisor/device/cores.h"
-#include "supervisor/device/line.h"
-#include "supervisor/ended.h"
+#include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 
 #define LISTED			64		/* processes that are known by number */
 #define MIG_ON "multi-instance mode is on: instances are not measured one by one"

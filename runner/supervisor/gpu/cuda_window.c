@@ -12,7 +12,6 @@
 
 #include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/outcome.h"
 #include "supervisor/time/time.h"
 
 #define CARRY_BYTES		((size_t) 128 << 20)	/* page-locked, at most */

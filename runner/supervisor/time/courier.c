@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "supervisor/backend.h"
 #include "supervisor/time/time.h"
 
 #define SPINS	10000			/* until the core is given to others, who may be the thread */

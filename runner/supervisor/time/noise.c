@@ -11,7 +11,6 @@
  */
 #include <string.h>
 
-#include "supervisor/backend.h"
 #include "supervisor/time/time.h"
 
 #define SPREAD_TIMES	8		/* results may lie in so many times their own bytes, */

@@ -16,11 +16,7 @@
 
 #include "common/clock.h"
 #include "src/score.h"
-#include "supervisor/backend.h"
-#include "supervisor/checks/outputs.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
-#include "supervisor/session.h"
+#include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
 
 #define ROUNDS_MOST		64

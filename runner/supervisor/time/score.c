@@ -11,9 +11,6 @@
 #include <stdlib.h>
 
 #include "src/score.h"
-#include "supervisor/backend.h"
-#include "supervisor/heat.h"
-#include "supervisor/outcome.h"
 #include "supervisor/time/time.h"
 
 #define RUNS_LEAST		12		/* of a window */

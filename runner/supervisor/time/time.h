@@ -10,14 +10,25 @@
 #ifndef CUDAL1_TIME_H
 #define CUDAL1_TIME_H
 
-#include "supervisor/types.h"
-#include "supervisor/time/values.h"
+#include "supervisor/backend.h"
 
 #define LOOKS			4		/* elements of an output that are read at once */
 #define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
 #define REMEMBERED		64		/* elements of earlier results that a process is known by */
 #define WATCHED			4
 #define STRETCHES		1024	/* where earlier results lay */
+
+typedef struct Values
+{
+	double	   *v;
+	size_t		n;
+	size_t		size;
+} Values;
+
+extern void values_append(Values *values, double value);
+
+/* NAN where there are none */
+extern double values_median(const Values *values);
 
 /* elements of one output of a run, drawn anew for each run of a round */
 typedef struct Look

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "src/score.h"
-#include "supervisor/time/values.h"
+#include "supervisor/time/time.h"
 
 void
 values_append(Values *values, double value)
