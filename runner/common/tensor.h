@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/change.h"
+#include "common/tolerance.h"
 #include "common/wire.h"
 
 /*

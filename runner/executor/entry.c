@@ -18,7 +18,6 @@
 #include "common/clock.h"
 #include "common/pages.h"
 #include "executor/entry.h"
-#include "executor/gate.h"
 #include "executor/guard.h"
 
 static ffi_cif cif;

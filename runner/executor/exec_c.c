@@ -15,7 +15,6 @@
 
 #include "common/clock.h"
 #include "executor/entry.h"
-#include "executor/gate.h"
 #include "executor/guard.h"
 
 /* libraries, stacks, what the executor itself has mapped */

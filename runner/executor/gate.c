@@ -15,7 +15,7 @@
 
 #include "common/clock.h"
 #include "common/wire.h"
-#include "executor/gate.h"
+#include "executor/guard.h"
 
 #define STRETCHES		16
 #define WALK_BYTES		((size_t) 64 << 20)

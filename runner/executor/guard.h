@@ -1,6 +1,6 @@
 /*
  * guard.h
- *		The filters and limits an executor puts on itself before it loads a candidate.
+ *		What executors do by themselves: filters and limits, results that they list, gates.
  */
 #ifndef CUDAL1_GUARD_H
 #define CUDAL1_GUARD_H
@@ -67,5 +67,22 @@ extern void cudal1_guard_make_pages(const void *table, uint64_t n);
  */
 extern void cudal1_guard_place(void *control, uint64_t from, uint64_t length);
 extern int	cudal1_guard_list(uint32_t run, uint64_t address);
+
+/* gate.c: the gate of a window */
+
+/*
+ * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: says that
+ * it has come to that of run number `run`, with which the run before has ended, and returns 1 when
+ * the run may begin, 0 when the window has ended. `control`: the executor's WireControl; `sleeps`
+ * is not 0 where runs are long.
+ */
+extern void cudal1_gate_begin(void *control, int sleeps);
+extern int	cudal1_gate_wait(uint32_t run);
+
+/*
+ * Lists memory that the process reads while it waits at gates, up to 64 MiB in all; again from the
+ * same place, where it has another end.
+ */
+extern void cudal1_gate_walk(const void *from, const void *to);
 
 #endif							/* CUDAL1_GUARD_H */

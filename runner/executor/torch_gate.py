@@ -1,4 +1,4 @@
-"""The gate of a window (gate.h), for exec_torch.py.
+"""The gate of a window (gate.c), for exec_torch.py.
 
 The interpreter's lock is held while a process waits at its gate, so other threads of its code run
 no Python meanwhile.

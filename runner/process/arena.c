@@ -11,7 +11,7 @@
 
 #include "common/pages.h"
 #include "common/text.h"
-#include "process/arena.h"
+#include "process/executor.h"
 
 #define ADVICE_COLLAPSE	25		/* in linux/mman.h since 6.1 */
 

@@ -1,13 +1,15 @@
 /*
  * executor.h
- *		The supervisor's hold on an executor: start it, freeze and thaw it, have it run, read its
- *		outputs.
+ *		The supervisor's hold on executors: messages, shared memory, parents that fork, processes.
  */
 #ifndef CUDAL1_EXECUTOR_H
 #define CUDAL1_EXECUTOR_H
 
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -15,10 +17,116 @@
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"
-#include "process/arena.h"
-#include "process/messages.h"
 #include "process/sandbox.h"
-#include "process/zygote.h"
+
+/* messages.c: datagrams over sockets */
+
+/* a signal handler sets it, and every wait for an executor ends */
+extern volatile sig_atomic_t executor_cancelled;
+
+/* Results of a message to an executor; Executor has further details. */
+typedef enum ExecutorResult
+{
+	EXECUTOR_OK,
+	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
+	EXECUTOR_UNSUPPORTED,		/* `text` says what */
+	EXECUTOR_FAULTED,			/* a kernel of the code ended by a fault; `text` says which */
+	EXECUTOR_TIMEOUT,
+	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
+	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
+	/* a process that should be stopped, this one or another, ran; `intruder` says of which side */
+	EXECUTOR_AWAKE,
+	EXECUTOR_BROKEN,			/* the host failed, not the code */
+} ExecutorResult;
+
+#define MESSAGE_HANDED	8		/* descriptors that go along with a message, at most */
+
+/* a socket's two ends; -1: errno says why */
+extern int message_pair(int pair[2]);
+
+/* waits for a message; pid: the sender's, as the kernel vouches, or NULL */
+extern ExecutorResult message_receive(int sock, WireMessage *message, double deadline, pid_t *pid);
+
+/* sends one, with `n` descriptors */
+extern bool message_send(int sock, WireMessage *message, const int *fds, int n, int flags);
+
+/*
+ * waits for a message, or the deadline, without going to sleep, because a sleeping virtual core
+ * takes long to wake
+ */
+extern void message_watch(int sock, double deadline);
+
+/* arena.c: memory files, shared with executors or handed to them sealed */
+
+/*
+ * memory shared with executors: slots of inputs, and of outputs where the executor writes into
+ * shared memory
+ */
+typedef struct Arena
+{
+	int			inputs_fd;
+	int			outputs_fd;
+	char	   *inputs;
+	char	   *outputs;
+	/* the inputs as the supervisor made them; never seen by a candidate */
+	char	   *master;
+	int			master_fd;
+	uint32_t	slots;
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;
+	/* the memory that the descriptors stand for, where it lies on a GPU */
+	struct GpuArena *gpu;
+	/* there, which of them a candidate's process maps; the reference's maps the one before all */
+	int			place;
+	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
+} Arena;
+
+extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes,
+						 size_t output_slot_bytes, bool inputs_writable);
+/* no memory yet; arena_destroy does nothing */
+extern void arena_init(Arena *arena);
+extern void arena_destroy(Arena *arena);
+
+/* a sealed memfd holding these bytes */
+extern int	memory_file(const char *name, const void *bytes, size_t length);
+
+/* a file for what a program prints, and its beginning or its end, valid UTF-8 */
+extern int	log_file(void);
+extern void log_read(int fd, bool end, char *text, size_t size);
+
+/* a memfd of a fixed size, mapped writable here; -1: errno says why. `seals`: more of them */
+extern int	shared_memory(const char *name, size_t bytes, int seals, void **address);
+
+/* zygote.c: a process that has imported PyTorch and forks executors */
+
+#define ZYGOTE_ENDS	64
+
+typedef struct Zygote
+{
+	pid_t		sandbox;
+	int			sock;
+	int			log_fd;
+	/* the last forks that it said had ended: the nonces that they were asked for with, and how */
+	uint64_t	ended[ZYGOTE_ENDS];
+	int			wait_status[ZYGOTE_ENDS];
+	unsigned	ends;
+} Zygote;
+
+/*
+ * starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it
+ * printed
+ */
+extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
+extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
+extern void zygote_end(Zygote *zygote);
+
+/*
+ * the wait status of the fork that was asked for with a nonce; others that were killed may end
+ * before it, or after. -1: not known
+ */
+extern int	zygote_fork_status(Zygote *zygote, uint64_t forked);
+
+/* executor.c: start it, freeze and thaw it, have it run, read its outputs */
 
 /* files of a process in /proc/PID */
 typedef struct ProcFiles

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "process/messages.h"
+#include "process/executor.h"
 
 volatile sig_atomic_t executor_cancelled;
 

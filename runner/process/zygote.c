@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "process/arena.h"
-#include "process/zygote.h"
+#include "process/executor.h"
 
 #define END_SECONDS		2.0		/* for word that a fork has ended */
 

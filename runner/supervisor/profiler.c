@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/messages.h"
+#include "process/executor.h"
 #include "supervisor/measure.h"
 
 bool

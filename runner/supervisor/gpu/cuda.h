@@ -1,14 +1,52 @@
 /*
  * cuda.h
- *		The supervisor's hold on a GPU: its memory, and the honest block there.
+ *		The supervisor's hold on a GPU: what it is, its memory, and the calls of a window there.
  */
 #ifndef CUDAL1_CUDA_H
 #define CUDAL1_CUDA_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
 #include "common/cuda_driver.h"
 #include "supervisor/gpu/cuda_kernels.h"
-#include "supervisor/gpu/cuda_nvml.h"
 #include "supervisor/measure.h"
+
+/* cuda_nvml.c: what NVIDIA's management library tells of the GPUs of this host */
+
+typedef struct NvmlDevice
+{
+	char		uuid[96];		/* "GPU-..." */
+	char		name[96];
+	char		driver[96];
+	int			index;			/* NVML's, that of nvidia-smi */
+	int			minor;			/* of /dev/nvidiaN */
+	int			major_capability;
+	int			minor_capability;
+	size_t		memory_bytes;
+	bool		mig;
+} NvmlDevice;
+
+typedef struct NvmlState
+{
+	int			sm_mhz;			/* -1 where not known */
+	int			memory_mhz;
+	int			temperature;	/* degrees Celsius */
+	unsigned long long throttle;	/* NVML's clocks event reasons */
+	int			processes;		/* computing on it, -1 where not known */
+	pid_t		pid[64];		/* of the first; none where there are more */
+} NvmlState;
+
+/* number of GPUs, 0 without the library */
+extern int	nvml_count(void);
+extern bool nvml_device(int index, NvmlDevice *device);
+extern bool nvml_state(int index, NvmlState *state);
+/* bytes of memory and operations a second at the highest clocks; false where not known */
+extern bool nvml_light(int index, double *bandwidth, double *peak);
+
+/* "hw_thermal_slowdown, ..." */
+extern void nvml_throttle_text(unsigned long long reasons, char *text, size_t size);
 
 #define GPU_MAX_SIDES	(1 + HEAT_MAX)
 /* of what is left of its memory, for processes that live together */

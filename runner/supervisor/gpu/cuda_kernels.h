@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "common/change.h"
+#include "common/tolerance.h"
 #include "common/wire.h"
 
 typedef struct CudaView

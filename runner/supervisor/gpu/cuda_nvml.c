@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "supervisor/gpu/cuda_nvml.h"
+#include "supervisor/gpu/cuda.h"
 
 #define MORE_THAN_ROOM	7		/* NVML_ERROR_INSUFFICIENT_SIZE */
 
