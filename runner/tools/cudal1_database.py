@@ -9,7 +9,6 @@ import sys
 # the distribution's packages for another python3, whose own go first
 sys.path.append("/usr/lib/python3/dist-packages")
 
-JOBS_READ = 20000
 MISSING = "psycopg is missing: apt install python3-psycopg, or pip install 'psycopg[binary]'"
 
 
@@ -108,62 +107,7 @@ class Database:
         self.connection.close()
 
 
-def now(db, rows):
-    """Verdicts per minute, devices, the queue by trainer and task, so many last verdicts."""
-    frame = {}
-    frame["about"] = db.rows("""
-        SELECT pg_catalog.current_database() AS database,
-               pg_catalog.to_char(clock_timestamp(), 'HH24:MI:SS') AS at,
-               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '1 min'::interval)
-                   AS minute,
-               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '15 min'::interval) / 15.0
-                   AS quarter,
-               percentile_cont(0.5) WITHIN GROUP (ORDER BY m.device_seconds) AS seconds
-        FROM (SELECT x.measured_at, x.reward, x.device_seconds FROM cudal1.measurement AS x
-            ORDER BY x.measurement_id DESC LIMIT 5000) AS m
-        WHERE m.reward IS NOT NULL""")[0]
-    frame["devices"] = db.rows("""
-        SELECT d.device_key AS key, d.host, d.model, d.enabled,
-               extract(epoch FROM clock_timestamp() - d.last_seen) AS seen, a.job_id, a.kind,
-               a.task, a.candidate_id, a.phase, a.held_by, a.pairs, a.rounds,
-               a.estimate, a.lower, a.upper, a.seconds_left,
-               extract(epoch FROM clock_timestamp() - a.since) AS since
-        FROM cudal1.device AS d LEFT JOIN cudal1.activity AS a ON a.device = d.device_key
-        ORDER BY d.class, d.device_key, a.job_id""")
-    usual = frame["about"]["seconds"] or 60
-    frame["queue"] = db.rows(f"""
-        SELECT q.trainer, q.task, q.kind, count(*) AS jobs, count(q.waits_for) AS held,
-               min(q.waits_for) AS waits_for,
-               count(*) * {db.literal(usual)} AS seconds
-        FROM (SELECT * FROM cudal1.queue LIMIT {JOBS_READ}) AS q
-        GROUP BY q.trainer, q.task, q.kind ORDER BY count(*) DESC, q.trainer,
-            q.task""")
-    frame["verdicts"] = db.rows(f"""
-        SELECT extract(epoch FROM clock_timestamp() - m.measured_at) AS ago, t.name AS task,
-               m.candidate_id, m.kind, m.outcome, m.reward,
-               {db.schema()}.cudal1_conservative_round(m.lower) AS lower,
-               {db.schema()}.cudal1_conservative_round(m.upper) AS upper, m.detail,
-               (SELECT min(p.method) FROM cudal1.proposal AS p
-                WHERE p.candidate_id = m.candidate_id) AS method
-        FROM (SELECT x.measured_at, x.task_id, x.candidate_id, x.kind, x.outcome, x.reward,
-              x.lower, x.upper, x.detail, x.measurement_id
-              FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT {rows}) AS m
-                  JOIN cudal1.task AS t ON t.task_id = m.task_id
-        ORDER BY m.measurement_id DESC""")
-    return frame
-
-
 def gist(detail):
     """The line of a detail that says what is wrong: of a compiler's words its first error."""
     lines = (detail or "").split("\n")
     return next((line for line in lines if "error: " in line), lines[0])
-
-
-def span(seconds):
-    if seconds is None:
-        return "-"
-    seconds = max(0, seconds)
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"

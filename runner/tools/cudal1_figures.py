@@ -1,6 +1,4 @@
 """All that a report shows of a database, as lists of rows by name."""
-from cudal1_database import now
-
 FAILURES = ["malformed", "compile_error", "launch_failure", "timeout", "crash", "wrong_output",
             "cheat", "withdrawn", "reported"]
 CODES_SHOWN = 1500
@@ -159,8 +157,6 @@ class Figures:
         """The best of each task and what led to them, those that tables name, then the next."""
         named = [r["candidate_id"] for name in ("every", "tasks", "drift", "ablations")
                  for r in self.data[name]]
-        named += [r["candidate_id"] for name in ("verdicts", "devices")
-                  for r in self.data["now"][name]]
         named = self.literal(sorted({i for i in named if i is not None}))
         self.fetch("codes", f"""
             WITH named AS (SELECT unnest({named}::bigint[]) AS candidate_id),
@@ -211,7 +207,6 @@ def gather(db, options):
     figures.data["home"] = db.rows(
         "SELECT e.extversion AS version, pg_catalog.current_database() AS database,"
         " pg_catalog.now() AS at FROM pg_catalog.pg_extension AS e WHERE e.extname = 'cudal1'")[0]
-    figures.data["now"] = now(db, 10)
     figures.summaries()
     figures.speedups()
     figures.progress()

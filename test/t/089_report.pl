@@ -84,7 +84,7 @@ for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', '
 	command_ok(['python3', $check, "$dir/page.html"], 'is sound');
 }
 command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
-command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Activity', 'Speedup distribution', 'Speedup of each task', 'Top tasks', 'Progress', 'Training',
+command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Speedup distribution', 'Speedup of each task', 'Top tasks', 'Progress', 'Training',
 	'Outcomes of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate', 'Codes'], 'has every part');
 like(slurp_file("$dir/page.html"), qr/"code": "better 2"/, 'and the codes');
 (my $tile = $node->safe_psql('postgres', <<'SQL')) =~ s/\s//g;
@@ -179,29 +179,6 @@ command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contr
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
 like($err, qr/^NOTICE: nothing was proposed by method "contrastive"/m, 'what the server notes is on standard error');
-# a page that is watched is written anew, whole at every moment, and refreshes itself
-my ($watched, $said) = ("$dir/watched.html", '');
-my $watch = IPC::Run::start(['cudal1-report', '--watch', $watched, '--interval', '1', '--title', 'watched'], '<', \'', '2>', \$said, IPC::Run::timeout(180));
-sub watched_until
-{
-	my ($what) = @_;
-	for (1 .. 1800)
-	{
-		return 1 if -e $watched && slurp_file($watched) =~ $what;
-		$watch->pump_nb;
-		last unless $watch->pumpable;
-		select undef, undef, undef, 0.1;
-	}
-	diag $said;
-	return 0;
-}
-ok(watched_until(qr{<meta http-equiv="refresh" content="1">.*</html>\s*\z}s), 'a page that is watched refreshes itself');
-$node->safe_psql('postgres', q{SELECT cudal1_add_task('added meanwhile', 'r', 'pytorch', NULL, 1, '{"device": "cpu"}')});
-ok(watched_until(qr/added meanwhile.*<\/html>\s*\z/s), 'and is written anew');
-$watch->signal('TERM');
-ok($watch->finish, 'until it is ended');
-ok(!-e "$watched.new", 'nothing is left beside it');
-is(system('cudal1-report --watch x --text 2>/dev/null') >> 8, 2, 'text is not watched');
 is(system("cudal1-report -o $dir/no/such/folder/x 2>/dev/null") >> 8, 2, 'a file that cannot be written is said');
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; SELECT cudal1_grant($$reader$$, $$analyst$$)');
 {
