@@ -3,15 +3,13 @@
  *		What CUDA's compilers and code that compiles itself have built, kept for the next
  *		measurement of the same code.
  *
- * An entry is a folder under the scratch root, found by a hash and believed only if the whole key,
- * the code and all that builds it, is the same text. Builds write to a folder of their own
- * measurement; the supervisor keeps what they left after the last of them, and hands it out as hard
- * links, read-only in the sandbox. So code can reach no entry but the one that it alone could have
- * made, and that one only as it was when its build had ended. The entries used longest ago go when
- * all take more than a limit.
+ * An entry is a folder under the scratch root, found by the hash of its key, which is the code and
+ * all that builds it. Builds write to a folder of their own measurement; the supervisor keeps what
+ * they left after the last of them, and hands it out as hard links, read-only in the sandbox. So
+ * code can reach no entry but the one that it alone could have made, and that one only as it was
+ * when its build had ended. The entries used longest ago go when all take more than a limit.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,17 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/text.h"
 #include "supervisor/build/build.h"
 
-#define CACHE_BYTES		((off_t) 1 << 30)
-#define ENTRY_BYTES		(CACHE_BYTES / 4)
+#define CACHE_KILOBYTES	(1 << 20)
+#define ENTRY_BYTES		((off_t) CACHE_KILOBYTES << 8)	/* a quarter */
 #define ENTRY_FILES		4096
 #define ENTRY_DEPTH		16
-#define ABANDONED_SECONDS	3600
 #define NEW_PREFIX		".new-"
 
 /* the root of all entries, made if need be; false where it is not ours alone */
@@ -60,19 +56,19 @@ build_cache_folder(const Measure *m, const char *name, char *path, size_t size)
 	return path[0] != '\0';
 }
 
-/* Path of a key's entry: two FNV-1a hashes will do, because the key itself is compared, too. */
-static void
-entry_path(const char *root, const char *key, char *path, size_t size)
+/* Path of a key's entry, which has the key's SHA-256 for its name; false: it can't be told. */
+static bool
+entry_path(const Measure *m, const char *root, const char *key, char *path, size_t size)
 {
-	uint64_t	a = 0xcbf29ce484222325,
-				b = 0x84222325cbf29ce4;
+	char		file[PATH_MAX + 16];
+	char		command[PATH_MAX + 32];
+	char		hash[65];
 
-	for (const unsigned char *c = (const unsigned char *) key; *c; c++)
-	{
-		a = (a ^ *c) * 0x100000001b3;
-		b = (b ^ (*c + 1)) * 0x100000001b3;
-	}
-	snprintf(path, size, "%s/%016llx%016llx", root, (unsigned long long) a, (unsigned long long) b);
+	snprintf(file, sizeof(file), "%s/key", m->scratch);
+	unlink(file);
+	snprintf(command, sizeof(command), "sha256sum <'%s'", file);
+	return text_write(file, key) && text_first_line(command, hash, sizeof(hash))
+		&& (size_t) snprintf(path, size, "%s/%s", root, hash) < size;
 }
 
 char *
@@ -127,48 +123,18 @@ link_tree(const char *from, const char *to)
 	return nftw(from, link_one, 16, FTW_PHYS) == 0;
 }
 
-static int
-add_size(const char *path, const struct stat *st, int type, struct FTW *level)
-{
-	tree_bytes += st->st_size;
-	return 0;
-}
-
-static bool
-same_key(const char *entry, const char *key)
-{
-	char		path[PATH_MAX + 64];
-	size_t		length = strlen(key);
-	char	   *found = malloc(length + 1);
-	int			fd;
-	bool		same;
-
-	snprintf(path, sizeof(path), "%s/key", entry);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	same = found && fd >= 0 && read(fd, found, length + 1) == (ssize_t) length
-		&& memcmp(found, key, length) == 0;
-	if (fd >= 0)
-		close(fd);
-	free(found);
-	return same;
-}
-
 bool
 build_cache_find(Measure *m, const char *key, const char *folder)
 {
 	char		root[PATH_MAX];
-	char		entry[PATH_MAX + 40];
-	char		content[PATH_MAX + 64];
+	char		entry[PATH_MAX + 66];
 
-	if (!key || !cache_root(m, root, sizeof(root)))
+	if (!key || !cache_root(m, root, sizeof(root))
+		|| !entry_path(m, root, key, entry, sizeof(entry)))
 		return false;
-	entry_path(root, key, entry, sizeof(entry));
-	snprintf(content, sizeof(content), "%s/content", entry);
-	if (!same_key(entry, key))
-		return false;
-	if (!link_tree(content, folder))
+	if (!link_tree(entry, folder))
 	{
-		/* another measurement removed it in this moment */
+		/* there is none, or another measurement removed it in this moment */
 		remove_tree(folder);
 		return false;
 	}
@@ -176,98 +142,44 @@ build_cache_find(Measure *m, const char *key, const char *folder)
 	return true;
 }
 
-typedef struct Entry
-{
-	char		name[40];
-	off_t		bytes;
-	struct timespec used;
-} Entry;
-
-static int
-by_use(const void *a, const void *b)
-{
-	const struct timespec *x = &((const Entry *) a)->used,
-			   *y = &((const Entry *) b)->used;
-
-	return x->tv_sec != y->tv_sec ? (x->tv_sec > y->tv_sec) - (x->tv_sec < y->tv_sec)
-		: (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
-}
-
-/* the longest unused entries go until all fit; so does what somebody was killed over */
+/*
+ * Removes the entries used longest ago, until all fit, and what a measurement that was killed has
+ * left.
+ */
 static void
 make_room(const char *root)
 {
-	DIR		   *folder = opendir(root);
-	struct dirent *found;
-	Entry	   *entries = NULL;
-	size_t		n = 0;
-	off_t		all = 0;
+	char		command[PATH_MAX + 256];
+	char		said[64];
 
-	while (folder && (found = readdir(folder)) != NULL)
-	{
-		char		path[PATH_MAX + 300];
-		struct stat st;
-		Entry	   *more;
-
-		snprintf(path, sizeof(path), "%s/%s", root, found->d_name);
-		if (strncmp(found->d_name, NEW_PREFIX, strlen(NEW_PREFIX)) == 0)
-		{
-			if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime > ABANDONED_SECONDS)
-				remove_tree(path);
-			continue;
-		}
-		if (found->d_name[0] == '.' || strlen(found->d_name) >= sizeof(entries->name)
-			|| lstat(path, &st) != 0)
-			continue;
-		more = realloc(entries, (n + 1) * sizeof(Entry));
-		if (!more)
-			break;
-		entries = more;
-		tree_bytes = 0;
-		nftw(path, add_size, 16, FTW_PHYS);
-		strcpy(entries[n].name, found->d_name);
-		entries[n].bytes = tree_bytes;
-		entries[n++].used = st.st_mtim;
-		all += tree_bytes;
-	}
-	if (folder)
-		closedir(folder);
-	if (n > 0)
-		qsort(entries, n, sizeof(Entry), by_use);
-	for (size_t i = 0; i < n && all > CACHE_BYTES; i++)
-	{
-		char		path[PATH_MAX + 64];
-
-		snprintf(path, sizeof(path), "%s/%s", root, entries[i].name);
-		remove_tree(path);
-		all -= entries[i].bytes;
-	}
-	free(entries);
+	snprintf(command, sizeof(command),
+			 "cd '%s' && find . -maxdepth 1 -name '" NEW_PREFIX "*' -mmin +60 -exec rm -rf {} + ; "
+			 "ls -dt [0-9a-f]* | xargs -r du -sk | awk '{all += $1} all > %d {print $2}' | "
+			 "xargs -r rm -rf", root, CACHE_KILOBYTES);
+	text_first_line(command, said, sizeof(said));
 }
 
 void
 build_cache_keep(Measure *m, const char *key, const char *folder)
 {
 	char		root[PATH_MAX];
-	char		entry[PATH_MAX + 40];
+	char		entry[PATH_MAX + 66];
 	char		fresh[PATH_MAX + 40];
 	char		path[PATH_MAX + 64];
-	bool		good;
 
-	if (!key || !cache_root(m, root, sizeof(root)))
+	if (!key || !cache_root(m, root, sizeof(root))
+		|| !entry_path(m, root, key, entry, sizeof(entry)))
 		return;
-	entry_path(root, key, entry, sizeof(entry));
 	snprintf(fresh, sizeof(fresh), "%s/" NEW_PREFIX "XXXXXX", root);
 	if (!mkdtemp(fresh))
 		return;
-	snprintf(path, sizeof(path), "%s/key", fresh);
-	good = text_write(path, key);
 	snprintf(path, sizeof(path), "%s/content", fresh);
 	/*
 	 * in one step: an entry is whole or not there; one that another measurement has just made is as
 	 * good
 	 */
-	if (!good || !link_tree(folder, path) || rename(fresh, entry) != 0)
-		remove_tree(fresh);
+	if (link_tree(folder, path))
+		rename(path, entry);
+	remove_tree(fresh);
 	make_room(root);
 }
