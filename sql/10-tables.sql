@@ -459,7 +459,7 @@ COMMENT ON COLUMN cudal1.measurement.startup_seconds IS
 'seconds of these that executors took to start, to load their code (what a first block takes longer
 than its runs included) and to end';
 COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
-COMMENT ON COLUMN cudal1.measurement.samples IS 'the single ratios by bucket';
+COMMENT ON COLUMN cudal1.measurement.samples IS 'the ratio of each round, pair by pair';
 COMMENT ON COLUMN cudal1.measurement.evidence IS
 'which detectors spoke and static findings; for operators, not for models in training';
 COMMENT ON COLUMN cudal1.measurement.code_key IS

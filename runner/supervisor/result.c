@@ -74,7 +74,9 @@ result_print(const Measure *m, Member *member)
 		for (int i = 0; i < r->pairs; i++)
 			json_array_append_new(buckets, json_real(r->buckets[i]));
 		json_object_set_new(o, "bucket_means", buckets);
+		json_object_set(o, "samples", json_object_get(r->evidence, "samples"));
 	}
+	json_object_del(r->evidence, "samples");
 	put_number(o, "reference_seconds", r->reference_seconds);
 	put_number(o, "candidate_seconds", r->candidate_seconds);
 	json_object_set_new(o, "checks", json_integer(r->checks));

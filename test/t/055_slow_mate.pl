@@ -16,5 +16,7 @@ my @results = measure_candidates(tempdir(CLEANUP => 1), $job, [ $slow, $code ]);
 
 is(join(' ', map { $_->{outcome} } @results), 'successful successful', 'both are measured') or diag explain \@results;
 cmp_ok($results[1]{rounds}, '>', 4 * $results[1]{pairs}, 'quick code has more rounds in a pair than there are at least');
+is_deeply([ scalar(@{ $results[1]{samples} }), scalar(map { @$_ } @{ $results[1]{samples} }) ], [ @{ $results[1] }{ qw(pairs rounds) } ],
+	'each round has its ratio');
 
 done_testing();

@@ -326,6 +326,20 @@ end(Pair *pair)
 	free(pair->reference.v);
 }
 
+/* keeps the ratios of a pair's rounds, to four places */
+static void
+keep_samples(const Process *process, json_t *evidence)
+{
+	json_t	   *pairs = json_object_get(evidence, "samples");
+	json_t	   *rounds = json_array();
+
+	if (!pairs)
+		json_object_set_new(evidence, "samples", pairs = json_array());
+	for (size_t i = 0; i < process->ratio.n; i++)
+		json_array_append_new(rounds, json_real(round(process->ratio.v[i] * 1e4) / 1e4));
+	json_array_append_new(pairs, rounds);
+}
+
 bool
 pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, double *ratio,
 		 Values *reference, Values *candidate)
@@ -355,6 +369,7 @@ pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, doub
 		values_append(&reference[i], values_median(&pair.reference));
 		values_append(&candidate[i], values_median(&pair.reference) / ratio[i]);
 		members[i]->result.rounds += pair.rounds;
+		keep_samples(process, members[i]->result.evidence);
 		json_object_set_new(members[i]->result.evidence, "bringing",
 							json_string(pair.stops ? "stopped" : "copied"));
 	}
