@@ -49,7 +49,7 @@ COMMENT ON COLUMN cudal1.model.concurrency IS 'most requests in flight at once';
 COMMENT ON COLUMN cudal1.model.prompt_price IS 'price of a million prompt tokens, in any currency';
 COMMENT ON COLUMN cudal1.model.completion_price IS 'price of a million completion tokens';
 COMMENT ON COLUMN cudal1.model.stall_seconds IS
-'a connection on which nothing arrives for so long is given up';
+'a connection on which nothing arrives for so long is given up, some seconds late';
 COMMENT ON COLUMN cudal1.model.backoff_seconds IS
 'pause after a first failure; it doubles with each, up to 60 times, and varies by half';
 COMMENT ON COLUMN cudal1.model.max_tries IS

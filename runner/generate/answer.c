@@ -5,13 +5,12 @@
  * Servers differ in what they send, whatever they were asked for and whatever type they name: a
  * JSON document, a stream of server-sent events, a document within an event, an event behind a
  * document. So a body is read by its bytes. Lines that begin with "data:", and those of a JSON
- * document without it, are data, and data is JSON values and [DONE]. It is taken as soon as its
- * braces are closed.
+ * document without it, are data, and data is JSON values and [DONE].
  *
- * An answer is complete when a document ended, when a stream gave a reason for its end that the API
- * names, or when it said [DONE] after some text. After [DONE] alone the connection must end as it
- * should, too, because llama-cpp-python's server says [DONE] and hangs up when another request
- * interrupts one.
+ * An answer is complete when a document ended, when a stream gave a reason for its end that servers
+ * give to a whole answer, or when it said [DONE] after some text. After [DONE] alone the connection
+ * must end as it should, too, because llama-cpp-python's server says [DONE] and hangs up when
+ * another request interrupts one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,8 @@
 #include "common/text.h"
 #include "generate/generate.h"
 
-#define BLANKS " \t\n"
+#define BLANKS " \t\r\n"
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX_REASON 64
 
 void
 answer_close(Answer *answer, const char *outcome, const char *words)
@@ -33,6 +31,15 @@ answer_close(Answer *answer, const char *outcome, const char *words)
 	text_clean(detail, sizeof(detail), words, strlen(words));
 	if (detail[0] != '\0')
 		json_object_set_new(answer->report, "detail", json_string(detail));
+}
+
+void
+answer_free(Answer *answer)
+{
+	json_decref(answer->report);
+	cudal1_buffer_free(&answer->text);
+	cudal1_buffer_free(&answer->line);
+	cudal1_buffer_free(&answer->data);
 }
 
 /* whether a value says anything: null, false, 0, "", "null", [], {} and {"message": ""} do not */
@@ -47,8 +54,16 @@ has_content(json_t *value)
 		if (has_content(member))
 			return true;
 	return json_is_true(value) || json_number_value(value) != 0 || json_array_size(value) > 0
-		|| (text != NULL && text[strspn(text, BLANKS)] != '\0' && strcasecmp(text, "null") != 0
-			&& strcasecmp(text, "none") != 0);
+		|| (text && text[0] && strcasecmp(text, "null") != 0 && strcasecmp(text, "none") != 0);
+}
+
+/* whether an object has one of some names, with content */
+static bool
+says(json_t *object, const char *const *names, size_t n)
+{
+	while (n > 0 && !has_content(json_object_get(object, names[n - 1])))
+		n--;
+	return n > 0;
 }
 
 /* ends an answer by what an endpoint says of an error, which may mean what status 429 does */
@@ -96,18 +111,21 @@ take_document(Answer *answer, json_t *document)
 {
 	static const char *const counts[] = {"prompt_tokens", "completion_tokens"};
 	static const char *const ends[] = {"stop", "length", "content_filter", "tool_calls",
-		"function_call"};
+		"function_call", "eos_token", "stop_sequence", "end_turn", "max_tokens"};
+	static const char *const failures[] = {"error", "abort", "insufficient"};
+	static const char *const complaints[] = {"error", "errors", "message", "msg", "detail",
+		"details"};
 	json_t	   *usage = json_object_get(document, "usage");
 	json_t	   *choices = json_object_get(document, "choices");
 	json_t	   *choice = json_array_get(choices, 0);
-	json_t	   *reason = json_object_get(choice, "finish_reason");
 	json_t	   *delta = json_object_get(choice, "delta");
 	json_t	   *message = json_object_get(choice, "message");
+	json_t	   *reason = json_object_get(choice, "finish_reason");
+	const char *word = has_content(reason) ? json_string_value(reason) : NULL;
 
-	if (has_content(json_object_get(document, "error")) || answer->error_event
-		|| (choices == NULL && (has_content(json_object_get(document, "message"))
-								|| has_content(json_object_get(document, "detail"))
-								|| has_content(json_object_get(document, "details")))))
+	if (answer->error_event || says(choice, complaints, 1)
+		|| says(document, complaints, json_is_array(choices) ? 1 : LENGTH(complaints))
+		|| (word && text_mentions(word, failures, LENGTH(failures))))
 	{
 		/* An answer that has finished is not spoilt by an error behind it. */
 		if (!answer->finished)
@@ -117,15 +135,12 @@ take_document(Answer *answer, json_t *document)
 	for (size_t i = 0; i < LENGTH(counts); i++)
 		if (json_is_integer(json_object_get(usage, counts[i])))
 			json_object_set(answer->report, counts[i], json_object_get(usage, counts[i]));
-	if (json_is_string(reason) && has_content(reason) && json_string_length(reason) < MAX_REASON)
-	{
+	for (size_t i = 0; word && i < LENGTH(ends); i++)
+		answer->finished |= strcasecmp(word, ends[i]) == 0;
+	if (word)
 		json_object_set(answer->report, "finish_reason", reason);
-		for (size_t i = 0; i < LENGTH(ends); i++)
-			answer->finished |= strcasecmp(json_string_value(reason), ends[i]) == 0;
-	}
-	if (json_is_object(delta))
-		take_content(answer, json_object_get(delta, "content"));
-	else if (json_is_object(message))
+	take_content(answer, json_object_get(delta, "content"));
+	if (json_is_object(message) && !json_is_object(delta))
 	{
 		answer->finished = true;
 		/* some streams end by a message that repeats all their pieces */
@@ -135,14 +150,15 @@ take_document(Answer *answer, json_t *document)
 	answer->complete |= answer->finished;
 }
 
-/* takes the JSON values and the [DONE] of data */
+/* takes the JSON values and the [DONE] of data; whole: none of it is in lines that are to come */
 static void
-take_data(Answer *answer)
+take_data(Answer *answer, bool whole)
 {
 	size_t		length;
 	char	   *data = text_repair(answer->data.data, answer->data.length, true, &length);
 	const char *at = data;
 
+	answer->data.length = 0;
 	while (answer->outcome == NULL && *(at += strspn(at, BLANKS)) != '\0')
 	{
 		json_error_t error = {.position = 6};
@@ -154,82 +170,67 @@ take_data(Answer *answer)
 			answer->complete |= answer->text.length > 0;
 		else if ((value = json_loadb(at, data + length - at, JSON_DISABLE_EOF_CHECK, &error)))
 			take_document(answer, value);
-		else if (answer->finished)
+		else if (whole || json_error_code(&error) != json_error_premature_end_of_input)
+		{
+			if (!answer->finished)
+				answer_close(answer, strncmp(at, "429", 3) == 0 ? "throttled" : "broken",
+							 answer->error_event ? at : "the body is no JSON of a chat completion");
 			break;
+		}
 		else
-			answer_close(answer, strncmp(at, "429", 3) == 0 ? "throttled" : "broken",
-				answer->error_event ? at : "the body is no JSON of a chat completion");
+		{
+			cudal1_buffer_append(&answer->data, at, strlen(at));
+			break;
+		}
 		json_decref(value);
 		at += error.position;
 	}
 	free(data);
-	answer->data.length = 0;
-	answer->depth = 0;
-	answer->error_event = answer->quoted = answer->escaped = false;
 }
 
-/* takes the line that has ended; a NUL stands behind it */
+/* takes the line that has ended */
 static void
 take_line(Answer *answer)
 {
-	const char *line = answer->line.data;
-	const char *stop = line + answer->line.length;
-	bool		is_data;
+	bool		first = answer->data.length == 0;
+	const char *line;
+	const char *stop;
 
+	cudal1_buffer_append(&answer->line, "", 0);
+	line = answer->line.data;
+	stop = line + answer->line.length;
 	answer->line.length = 0;
 	/* the mark of a byte order */
 	if (strncmp(line, "\xef\xbb\xbf", 3) == 0)
 		line += 3;
 	line += strspn(line, BLANKS);
-	is_data = strncmp(line, "data:", 5) == 0;
-	if (is_data)
-		line += 5 + strspn(line + 5, BLANKS);
-	if (!is_data && strncmp(line, "event:", 6) == 0)
-		answer->error_event = strncmp(line + 6 + strspn(line + 6, BLANKS), "error", 5) == 0;
+	if (strncmp(line, "event:", 6) == 0)
+		answer->error_event = strstr(line, "error") != NULL;
+	if (strncmp(line, "data:", 5) == 0)
+		line += 5;
 	/* other lines mean nothing: comments, for instance, keep a connection alive */
-	else if (is_data || line[0] == '{' || line[0] == '['
-			 || (answer->data.length > 0 && line[0] != ':'))
-	{
-		cudal1_buffer_append(&answer->data, line, stop - line);
-		cudal1_buffer_append(&answer->data, "\n", 1);
-		for (; line < stop; line++)
-		{
-			if (answer->escaped || *line == '\\')
-				answer->escaped = !answer->escaped && answer->quoted;
-			else if (*line == '"')
-				answer->quoted = !answer->quoted;
-			else if (!answer->quoted)
-				answer->depth += (*line == '{' || *line == '[') - (*line == '}' || *line == ']');
-		}
-		if (answer->depth <= 0)
-			take_data(answer);
-	}
+	else if (line < stop && (first ? line[0] != '{' && line[0] != '[' : line[0] == ':'))
+		return;
+	cudal1_buffer_append(&answer->data, line, stop - line);
+	cudal1_buffer_append(&answer->data, "\n", 1);
+	/* An event of one line, as nearly all are, is taken without the empty line behind it. */
+	if (first || line == stop)
+		take_data(answer, line == stop);
 }
 
 bool
 answer_feed(Answer *answer, const char *data, size_t length)
 {
-	/* the first max_body bytes count, however they come in pieces */
-	size_t		left = answer->max_body - answer->body_bytes;
-	bool		over = length > left;
-	const char *stop = data + (over ? left : length);
-
-	answer->body_bytes += stop - data;
-	while (answer->outcome == NULL && data < stop)
+	for (size_t i = 0; i < length && answer->outcome == NULL; i++)
 	{
-		const char *from = data;
-
-		/* a line ends by a newline, a carriage return, or both, which adds an empty line */
-		while (data < stop && *data != '\n' && *data != '\r')
-			data++;
-		cudal1_buffer_append(&answer->line, from, data - from);
-		if (data++ < stop)
+		if (answer->body_bytes++ == answer->max_body)
+			answer_close(answer, answer->complete ? "answered" : "oversized",
+						 "the body is longer than the model's max_body_bytes");
+		else if (data[i] == '\n')
 			take_line(answer);
+		else
+			cudal1_buffer_append(&answer->line, data + i, 1);
 	}
-	if (over && answer->outcome == NULL && answer->complete)
-		answer_close(answer, "answered", "the body did not end with the answer");
-	else if (over && answer->outcome == NULL)
-		answer_close(answer, "oversized", "the body is longer than the model's max_body_bytes");
 	return answer->outcome == NULL;
 }
 
@@ -238,17 +239,15 @@ answer_end(Answer *answer)
 {
 	const char *reason;
 
-	if (answer->outcome == NULL && answer->line.length > 0)
+	if (answer->outcome == NULL)
 		take_line(answer);
 	if (answer->outcome == NULL)
-		take_data(answer);
-	if (answer->outcome != NULL)
-		return;
+		take_data(answer, true);
 	reason = json_string_value(json_object_get(answer->report, "finish_reason"));
-	if (!answer->complete)
+	if (answer->outcome == NULL && !answer->complete)
 		answer_close(answer, "broken", "the body ended before a chat completion did");
-	else
-		answer_close(answer, "answered", answer->text.length == 0 && reason != NULL
-					 && strcasecmp(reason, "length") == 0
+	else if (answer->outcome == NULL)
+		answer_close(answer, "answered",
+					 answer->text.length == 0 && reason && strcasecmp(reason, "length") == 0
 					 ? "the tokens were used up before the answer began" : "");
 }

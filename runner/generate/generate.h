@@ -13,8 +13,8 @@
 /* zero at first, but for limits and the report */
 typedef struct Answer
 {
-	size_t		max_text;		/* bytes */
-	size_t		max_body;
+	json_int_t	max_text;		/* bytes */
+	json_int_t	max_body;
 	Cudal1Buffer text;			/* UTF-8 without NUL */
 	json_t	   *report;			/* an object: takes detail, finish_reason and counts of tokens */
 	const char *outcome;		/* of docs/protocol.md; NULL: more is wanted */
@@ -22,13 +22,10 @@ typedef struct Answer
 	bool		complete;		/* all of it was there, so that only usage and [DONE] may follow */
 
 	/* state of the reader */
-	size_t		body_bytes;
+	json_int_t	body_bytes;
 	Cudal1Buffer line;			/* the line that has not ended yet */
-	Cudal1Buffer data;			/* data whose braces are not closed yet */
+	Cudal1Buffer data;			/* lines of an event that has not ended yet */
 	bool		error_event;	/* the event is named "error" */
-	int			depth;			/* open braces and brackets of the data */
-	bool		quoted;			/* the data ends within a string, */
-	bool		escaped;		/* behind a backslash */
 } Answer;
 
 /* takes a piece of the body; false: the rest is not wanted, and outcome says why */
@@ -39,5 +36,7 @@ extern void answer_end(Answer *answer);
 
 /* ends an answer; words: why, or empty */
 extern void answer_close(Answer *answer, const char *outcome, const char *words);
+
+extern void answer_free(Answer *answer);
 
 #endif							/* CUDAL1_GENERATE_H */

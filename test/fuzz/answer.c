@@ -38,15 +38,6 @@ read_body(const char *data, size_t size, size_t piece)
 	return answer;
 }
 
-static void
-forget(Answer *answer)
-{
-	cudal1_buffer_free(&answer->line);
-	cudal1_buffer_free(&answer->data);
-	cudal1_buffer_free(&answer->text);
-	json_decref(answer->report);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -61,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	HOLDS(strcmp(whole.outcome, pieces.outcome) == 0 && json_equal(whole.report, pieces.report));
 	HOLDS(whole.text.length == pieces.text.length);
 	HOLDS(whole.text.length == 0 || memcmp(whole.text.data, pieces.text.data, whole.text.length) == 0);
-	forget(&whole);
-	forget(&pieces);
+	answer_free(&whole);
+	answer_free(&pieces);
 	return 0;
 }
