@@ -83,13 +83,22 @@ def main():
         database.add_notice_handler(lambda notice: print(f"{notice.severity}: {notice.message_primary}", file=sys.stderr))
         start(database, asked)
         follow(database, asked)
-        print("\nthe best code of each task, which `cudal1 show ID` prints and `cudal1 best --save DIR` writes to a file:")
-        for task, reward, candidate in database.execute(
-                "SELECT DISTINCT ON (t.name) t.name, c.reward, c.candidate_id FROM cudal1.proposal AS p"
-                " JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id"
-                " WHERE p.method = %s AND c.state = 'successful' ORDER BY t.name, c.reward DESC",
-                [asked.name]):
+        best = database.execute(
+            "SELECT DISTINCT ON (t.name) t.name, c.reward, c.candidate_id FROM cudal1.proposal AS p"
+            " JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id"
+            " WHERE p.method = %s AND c.state = 'successful' ORDER BY t.name, c.reward DESC",
+            [asked.name]).fetchall()
+        if best:
+            print("\nthe best code of each task, which `cudal1 show ID` prints and `cudal1 best --save DIR` writes to a file:")
+        for task, reward, candidate in best:
             print(f"  {task}: {reward} (candidate {candidate})")
+        failed = database.execute(
+            "SELECT c.failure, count(*), min(c.candidate_id) FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)"
+            " WHERE p.method = %s AND c.state = 'failed' GROUP BY 1 ORDER BY 2 DESC", [asked.name]).fetchall()
+        if failed:
+            print("\nwhat failed, with a candidate whose reason `cudal1 show ID` prints:")
+        for failure, number, candidate in failed:
+            print(f"  {number} {failure} (candidate {candidate})")
 
 
 if __name__ == "__main__":

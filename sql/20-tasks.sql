@@ -58,20 +58,22 @@ DECLARE
 		WHEN 'role' THEN ARRAY(SELECT x.rolname::text FROM pg_roles AS x ORDER BY 1)
 		WHEN 'task' THEN ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY 1)
 		WHEN 'template' THEN ARRAY(SELECT x.name FROM cudal1.prompt_template AS x ORDER BY 1) END;
+	-- not in the statement that raises, which the error's context repeats
+	hint	constant text := CASE subject
+		WHEN 'baseline' THEN format('Baselines are %s.', array_to_string(names, ', '))
+		WHEN 'campaign' THEN 'cudal1.campaign_progress lists the campaigns.'
+		WHEN 'device' THEN 'cudal1.device lists the devices.'
+		WHEN 'method' THEN 'cudal1.stat_method lists the methods with proposals.'
+		WHEN 'model' THEN
+			'cudal1.model lists the models; an operator adds one with cudal1_add_model().'
+		WHEN 'pool' THEN 'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.'
+		WHEN 'profile' THEN format('Profiles are %s.', array_to_string(names, ', '))
+		WHEN 'role' THEN 'CREATE ROLE makes it.'
+		WHEN 'task' THEN 'Add it with cudal1_add_task(); cudal1.task lists those that exist.'
+		WHEN 'template' THEN 'cudal1.prompt_template lists the templates.' END;
 BEGIN
 	IF name IS NULL OR name <> ALL (names) THEN
-		PERFORM cudal1.does_not_exist(subject, name, names, CASE subject
-			WHEN 'baseline' THEN format('Baselines are %s.', array_to_string(names, ', '))
-			WHEN 'campaign' THEN 'cudal1.campaign_progress lists the campaigns.'
-			WHEN 'device' THEN 'cudal1.device lists the devices.'
-			WHEN 'method' THEN 'cudal1.stat_method lists the methods with proposals.'
-			WHEN 'model' THEN
-				'cudal1.model lists the models; an operator adds one with cudal1_add_model().'
-			WHEN 'pool' THEN 'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.'
-			WHEN 'profile' THEN format('Profiles are %s.', array_to_string(names, ', '))
-			WHEN 'role' THEN 'CREATE ROLE makes it.'
-			WHEN 'task' THEN 'Add it with cudal1_add_task(); cudal1.task lists those that exist.'
-			WHEN 'template' THEN 'cudal1.prompt_template lists the templates.' END);
+		PERFORM cudal1.does_not_exist(subject, name, names, hint);
 	END IF;
 END
 $$;

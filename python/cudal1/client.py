@@ -63,6 +63,15 @@ def passes(error: psycopg.Error) -> bool:
     return error.sqlstate is None or error.sqlstate.startswith("08") or error.sqlstate in PASSING
 
 
+def shorten(error: psycopg.Error) -> None:
+    """Leaves the trace through the server's own functions out of what an error says."""
+    if error.diag.context:
+        said = [error.diag.message_primary]
+        said += [f"{name}:  {words}" for name, words in (
+            ("DETAIL", error.diag.message_detail), ("HINT", error.diag.message_hint)) if words]
+        error.args = ("\n".join(map(str, said)),)
+
+
 def query(statement: str, parameters: Sequence[Any] = ()) -> list[tuple]:
     """Rows of a statement that may be repeated; when the connection is lost, it is, on another
     one, for PATIENCE seconds. An error of the statement is raised. So is a first connection that
@@ -81,6 +90,9 @@ def query(statement: str, parameters: Sequence[Any] = ()) -> list[tuple]:
                 _local.connection.close()
             time.sleep(pause)
             pause = min(2 * pause, 10)
+        except psycopg.Error as error:
+            shorten(error)
+            raise
 
 
 def column(statement: str, parameters: Sequence[Any] = ()) -> list:
@@ -108,7 +120,11 @@ def clean(text: str) -> str:
 
 
 def same_length(**columns: Sequence) -> None:
-    """Raises ValueError unless all have as many elements."""
+    """Raises ValueError unless all have as many elements, TypeError where one is no sequence."""
+    for name, values in columns.items():
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise TypeError(f"{name} is a list with an element for each answer,"
+                            f" not {type(values).__name__}")
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError("a batch needs as many of each: "
@@ -132,7 +148,10 @@ def _row(prompt_id: Any, answer: Any, group: Optional[str], key: Optional[str]) 
     if prompt_id is None:
         raise TypeError("an answer needs its prompt_id, which cudal1.prompts() gives: a column of"
                         " TRL's data set, a key of verl's extra_info, OpenRLHF's label")
-    number = int(prompt_id) if isinstance(prompt_id, str) else operator.index(prompt_id)
+    try:
+        number = int(prompt_id) if isinstance(prompt_id, str) else operator.index(prompt_id)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prompt_id is an integer, not {prompt_id!r}") from None
     if not isinstance(answer, str):
         raise TypeError(f"an answer is a text, not {type(answer).__name__}")
     return number, clean(answer), group, key

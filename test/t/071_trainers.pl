@@ -165,11 +165,14 @@ refused = [v.reward for v in cudal1.rate([ids[0], "x", 1 << 70, None, 1.5, ids[0
 wrong_lengths = []
 for call in (lambda: cudal1.trl.speedup_reward(None, ["no code", "none either"], prompt_id=ids[:1]),
              lambda: cudal1.verl.compute_score_batch(["x"], ["no code"], ["g"], info), lambda: cudal1.openrlhf.reward_func(["q"], ["p"], ids),
-             lambda: cudal1.rate(["x"], ["no code"]), lambda: cudal1.trl.speedup_reward(None, ["no code"]), lambda: len(list(cudal1.prompts("task")))):
+             lambda: cudal1.rate(["x"], ["no code"]), lambda: cudal1.rate(ids[0], "no code"), lambda: cudal1.trl.speedup_reward(None, ["no code"]), lambda: len(list(cudal1.prompts("task"))),
+             lambda: list(cudal1.prompts("tasc"))):
     try:
         wrong_lengths.append(call())
     except (TypeError, ValueError) as e:
         wrong_lengths.append(str(e).split(",")[0])
+    except psycopg.Error as e:
+        wrong_lengths.append(str(e))
 for _ in range(8):
     cudal1.verl.compute_score_batch(["x"], ["no code"], ["g"], info[:1])
 prepared = client.query("SELECT count(*) FROM pg_prepared_statements")[0][0]
@@ -208,7 +211,8 @@ is($out,
 	  . '[[1.87, 0.0, 0.0], ["successful", "malformed", "crash"], {"outcome/right": 0.33, "outcome/crash": 0.33, "outcome/malformed": 0.33},'
 	  . ' ["step 7, 3 answers: 1 right, 1 crash, 1 malformed, best 1.87"], "crash", [1.25, 1.25, 1.25, 1.25], [1.25, null, null, null, null, null],'
 	  . ' ["a batch needs as many of each: 1 prompt_ids", "a batch needs as many of each: 2 prompt_ids", "a batch needs as many of each: 1 queries",'
-	  . ' "invalid literal for int() with base 10: \'x\'", "an answer needs its prompt_id", 1], 0,'
+	  . ' "prompt_id is an integer", "prompt_ids is a list with an element for each answer", "an answer needs its prompt_id", 1,'
+	  . ' "task \\"tasc\\" does not exist\\nHINT:  Did you mean \\"task\\"? Add it with cudal1_add_task(); cudal1.task lists those that exist."], 0,'
 	  . ' ["successful", "malformed: section \\"## Performance ", "crash: again"]]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none, as what is refused among others');
 is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '10',
