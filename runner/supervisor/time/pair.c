@@ -2,11 +2,11 @@
  * pair.c
  *		A pair: fresh processes of the reference and of each candidate of a group.
  *
- * Where code and memory lie adds to a time what is constant within a process and independent
- * between processes, so the spread between pairs shows the error, which more windows of one pair
- * would hide. Windows of both sides alternate in random order. A process is warm before its
- * first window counts, and a few windows of the reference come before any candidate has run: a
- * candidate that makes its reference slower gains a tenth at most.
+ * A process is slower or faster than another by where its code and memory lie. More windows of one
+ * pair would hide that error, and the spread between pairs shows it. Windows of both sides
+ * alternate in random order. A process is warm before its first window counts. Some windows of the
+ * reference come before any candidate has run, so that a candidate which makes its reference slower
+ * gains a tenth at most.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -133,13 +133,6 @@ start_processes(Pair *pair)
 	return true;
 }
 
-/* A window; false where the pair ends. */
-static bool
-run(Pair *pair, Process *process)
-{
-	return process->gone || window_run(pair, process) || leaves(pair, process);
-}
-
 /* Windows of the reference before any candidate has run, for the seconds of a run. */
 static bool
 run_alone(Pair *pair, const Plan *plan)
@@ -154,7 +147,7 @@ run_alone(Pair *pair, const Plan *plan)
 		if (pair->round.hand != UINT32_MAX)
 			pair->round.probed = pair->round.hand;
 		pair->round.hand = UINT32_MAX;
-		good = good && run(pair, &pair->process[0]);
+		good = good && window_run(pair, &pair->process[0]);
 		if (good)
 			values_append(&alone, pair->process[0].seconds);
 	}
@@ -163,7 +156,7 @@ run_alone(Pair *pair, const Plan *plan)
 	return good;
 }
 
-/* How the processes of a pair wait for an input: all in one way, for as long as they live. */
+/* Chooses how all processes of a pair wait for their inputs. */
 static void
 choose_waiting(Pair *pair)
 {
@@ -190,10 +183,16 @@ warm(Pair *pair, const Plan *plan)
 	{
 		Process    *process = &pair->process[i];
 
-		if (!window_draw(pair, plan) || !run(pair, process))
-			return false;
 		if (process->gone)
 			continue;
+		if (!window_draw(pair, plan))
+			return false;
+		if (!window_run(pair, process))
+		{
+			if (!leaves(pair, process))
+				return false;
+			continue;
+		}
 		if (isfinite(process->seconds))
 			m->member->time[process->side] = process->seconds;
 		if (i > 0)
@@ -206,41 +205,19 @@ warm(Pair *pair, const Plan *plan)
 }
 
 /*
- * A window of a candidate and one of the reference, in random order, on inputs that no other
- * candidate gets: candidates of a group could tell each other the answers. False where the pair
- * ends
+ * Makes rounds: a window of a candidate and one of the reference, in random order. Each candidate
+ * has inputs of its own, because others of its group could tell it the answers. False where the
+ * pair ends.
  */
-static bool
-make_round(Pair *pair, Process *process, const Plan *plan)
-{
-	Process    *reference = &pair->process[0];
-	bool		first = random_below(&pair->m->random, 2) == 0;
-
-	if (!window_draw(pair, plan) || !run(pair, first ? reference : process)
-		|| !run(pair, first ? process : reference))
-		return false;
-	values_append(&pair->reference, reference->seconds);
-	if (process->gone)
-		return true;
-	if (!window_compare(pair, process))
-		return leaves(pair, process);
-	if (process->seconds > 0)
-	{
-		values_append(&process->ratio, reference->seconds / process->seconds);
-		values_append(&process->longer,
-					  (process->above - reference->above) / process->seconds);
-	}
-	return true;
-}
-
 static bool
 make_rounds(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
+	Process    *reference = &pair->process[0];
 	double		began = clock_now();
 	double		limit = m->job->profile.bucket_seconds * pair->n;
 
-	for (;;)
+	for (;; pair->rounds++)
 	{
 		double		passed = clock_now() - began;
 		int			least = passed > LONG_WINDOW * pair->rounds ? 2 : ROUNDS_LEAST;
@@ -248,17 +225,41 @@ make_rounds(Pair *pair, const Plan *plan)
 		if (pair->rounds >= ROUNDS_MOST || (pair->rounds >= least && passed >= limit))
 			return true;
 		for (int i = 1; i <= pair->n; i++)
-			if (!pair->process[i].gone && !make_round(pair, &pair->process[i], plan))
+		{
+			Process    *candidate = &pair->process[i];
+			bool		first;
+			bool		good;
+
+			if (candidate->gone)
+				continue;
+			first = random_below(&m->random, 2) == 0;
+			good = window_draw(pair, plan);
+			for (int window = 0; good && window < 2; window++)
+			{
+				Process    *side = first == (window == 0) ? reference : candidate;
+
+				good = window_run(pair, side) || leaves(pair, side);
+			}
+			if (!good)
 				return false;
-		pair->rounds++;
+			values_append(&pair->reference, reference->seconds);
+			if (!candidate->gone && !window_compare(pair, candidate)
+				&& !leaves(pair, candidate))
+				return false;
+			if (candidate->gone || !(candidate->seconds > 0))
+				continue;
+			values_append(&candidate->ratio, reference->seconds / candidate->seconds);
+			values_append(&candidate->longer,
+						  (candidate->above - reference->above) / candidate->seconds);
+		}
 		measure_phase(m, "measuring", false);
 	}
 }
 
 /*
- * What a pair gave of a candidate. A median ignores slow runs, so a candidate could work for others
- * in these. What its mean is higher by, beyond the reference's, counts from a tenth of a run on.
- * A reference that is slower than alone counts for a tenth more at most.
+ * The ratio of a pair. A median ignores slow runs, in which a candidate could work for others, so
+ * an excess of its mean over the reference's counts from a tenth of a run on. A reference that is
+ * slower than alone counts for a tenth more at most.
  */
 static double
 ratio_of(const Pair *pair, const Process *process, json_t *evidence)
@@ -341,15 +342,14 @@ keep_samples(const Process *process, json_t *evidence)
 }
 
 bool
-pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, double *ratio,
-		 Values *reference, Values *candidate)
+pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number, Given *given)
 {
 	Pair		pair = {.m = m,.n = n,.number = number,.alone = INFINITY};
 	bool		good;
 
 	pair.process = calloc((size_t) n + 1, sizeof(*pair.process));
 	for (int i = 0; i < n; i++)
-		ratio[i] = NAN;
+		given[i].ratio = NAN;
 	if (!pair.process)
 		return conclude(m, OUTCOME_LOST, "no memory");
 	for (int i = 0; i <= n; i++)
@@ -365,9 +365,9 @@ pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number, doub
 
 		if (process->gone || process->ratio.n == 0)
 			continue;
-		ratio[i] = ratio_of(&pair, process, members[i]->result.evidence);
-		values_append(&reference[i], values_median(&pair.reference));
-		values_append(&candidate[i], values_median(&pair.reference) / ratio[i]);
+		given[i].ratio = ratio_of(&pair, process, members[i]->result.evidence);
+		given[i].reference = values_median(&pair.reference);
+		given[i].candidate = given[i].reference / given[i].ratio;
 		members[i]->result.rounds += pair.rounds;
 		keep_samples(process, members[i]->result.evidence);
 		json_object_set_new(members[i]->result.evidence, "bringing",

@@ -37,7 +37,7 @@ make_plan(Measure *m)
 	const Profile *p = &m->job->profile;
 	double		run = m->member->time[SIDE_REFERENCE];
 	double		runs = p->window_seconds / run;
-	/* inputs are kept twice */
+	/* A slot of inputs has a master copy. */
 	double		bytes = (double) (2 * m->inputs.slot_bytes + m->output_slot_bytes + 1);
 	double		most = fmin(WIRE_MAX_RUNS, (double) m->backend->memory.arena_bytes(m) / bytes);
 	double		least = run * RUNS_LEAST > LONG_RUNS ? fmax(RUNS_LONG, LONG_RUNS / run)
@@ -52,7 +52,7 @@ make_plan(Measure *m)
 	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
 	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->costs.comparison, 1e-7);
-	/* the run after one that is compared does not count, and others are to be left */
+	/* The run after a compared one does not count, so at most half are compared. */
 	plan.compared = m->backend->rests ? 1
 		: (uint32_t) fmax(1, fmin(fmin(COMPARED_MOST, (plan.runs - plan.dropped) / 2), compared));
 	return plan;
@@ -121,8 +121,8 @@ is_slow(const Member *member)
 }
 
 /*
- * The members of the next pair: a group, or one that is to be by itself. Beside code with long
- * windows a pair has few rounds, so slow code is measured after the others.
+ * Chooses the members of the next pair: a group, or one that is by itself. Slow code comes after
+ * the others, because its long windows leave a pair few rounds.
  */
 static int
 choose(Measure *m, Timed *timed, int n, Timed **chosen)
@@ -142,57 +142,30 @@ choose(Measure *m, Timed *timed, int n, Timed **chosen)
 	return room < count ? room : count;
 }
 
+/* What follows from a pair; given: NULL where it went wrong. */
 static void
-show(Measure *m, const Timed *t)
+take(Measure *m, Timed *t, const Given *given, bool by_itself)
 {
 	heat_enter(m, t->member);
-	measure_progress(m, "measuring", (int) t->stop.n, t->member->result.rounds,
-					 t->stop.n > 0 ? estimate_of(t) : NAN, t->stop.lower, t->stop.upper,
-					 t->member->result.outcome != OUTCOME_NONE ? 0
-					 : stop_left(&t->stop, heat_seconds(m)), true);
-}
-
-/* A pair of these members, and what follows from it. */
-static void
-next_pair(Measure *m, Plan *plan, Timed **chosen, int n, int number)
-{
-	Member	   *members[HEAT_MAX];
-	double		ratio[HEAT_MAX];
-	Values		reference[HEAT_MAX] = {{0}};
-	Values		candidate[HEAT_MAX] = {{0}};
-	bool		good;
-
-	for (int i = 0; i < n; i++)
-		members[i] = chosen[i]->member;
-	good = pair_run(m, plan, members, n, number, ratio, reference, candidate);
-	heat_share_among(m, members, n);
-	for (int i = 0; i < n; i++)
+	if (t->member->result.outcome != OUTCOME_NONE || m->all.result.outcome != OUTCOME_NONE)
+		return;
+	if (!given || isnan(given->ratio))
 	{
-		Timed	   *t = chosen[i];
-
-		heat_enter(m, t->member);
-		if (t->member->result.outcome != OUTCOME_NONE || m->all.result.outcome != OUTCOME_NONE)
-			;
-		else if (!good || isnan(ratio[i]))
-		{
-			/* a pair of its own that fails has said why */
-			if (n == 1)
-				conclude(m, OUTCOME_LOST, "a pair ended for no known reason");
-			t->member->by_itself = true;
-		}
-		else
-		{
-			values_append(&t->reference, values_median(&reference[i]));
-			values_append(&t->candidate, values_median(&candidate[i]));
-			if (!stop_add(&t->stop, ratio[i]))
-				conclude(m, OUTCOME_LOST, "no memory");
-			else if (stop_is_finished(&t->stop, heat_seconds(m)))
-				conclude_score(m, t);
-			show(m, t);
-		}
-		free(reference[i].v);
-		free(candidate[i].v);
+		/* a pair of its own that fails has said why */
+		if (by_itself)
+			conclude(m, OUTCOME_LOST, "a pair ended for no known reason");
+		t->member->by_itself = true;
+		return;
 	}
+	values_append(&t->reference, given->reference);
+	values_append(&t->candidate, given->candidate);
+	if (!stop_add(&t->stop, given->ratio))
+		conclude(m, OUTCOME_LOST, "no memory");
+	else if (stop_is_finished(&t->stop, heat_seconds(m)))
+		conclude_score(m, t);
+	measure_progress(m, "measuring", (int) t->stop.n, t->member->result.rounds, estimate_of(t),
+					 t->stop.lower, t->stop.upper, t->member->result.outcome != OUTCOME_NONE ? 0
+					 : stop_left(&t->stop, heat_seconds(m)), true);
 }
 
 void
@@ -213,8 +186,16 @@ time_members(Measure *m)
 	{
 		Timed	   *chosen[HEAT_MAX];
 		int			count = choose(m, timed, n, chosen);
+		Member	   *members[HEAT_MAX];
+		Given		given[HEAT_MAX];
+		bool		good;
 
-		next_pair(m, &plan, chosen, count, number);
+		for (int i = 0; i < count; i++)
+			members[i] = chosen[i]->member;
+		good = pair_run(m, &plan, members, count, number, given);
+		heat_share_among(m, members, count);
+		for (int i = 0; i < count; i++)
+			take(m, chosen[i], good ? &given[i] : NULL, count == 1);
 	}
 	for (int i = 0; i < n; i++)
 		end_member(&timed[i], &plan);

@@ -16,7 +16,7 @@
 #define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
 #define REMEMBERED		64		/* elements of earlier results that a process is known by */
 #define WATCHED			4
-#define STRETCHES		1024	/* where earlier results lay */
+#define STRETCHES		1024	/* of memory that results have lain in */
 
 typedef struct Values
 {
@@ -30,7 +30,7 @@ extern void values_append(Values *values, double value);
 /* NAN where there are none */
 extern double values_median(const Values *values);
 
-/* elements of one output of a run, drawn anew for each run of a round */
+/* Elements of one output, drawn for each run of a round. */
 typedef struct Look
 {
 	int			output;
@@ -69,9 +69,9 @@ typedef struct Process
 	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
 	char	   *outputs;		/* of the compared runs of the last window */
 	double		seconds;		/* a run of the last window */
-	double		above;			/* that the mean of all runs of the last window is above that */
+	double		above;			/* how far the mean of all its runs is above `seconds` */
 	Values		ratio;			/* of a candidate: by round */
-	Values		longer;			/* of a candidate: by round, `above` beyond the reference's */
+	Values		longer;			/* by round: `above` less the reference's, per run */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
 	WireStretch stretch[STRETCHES]; /* on a CPU: where earlier results lay, merged */
@@ -122,8 +122,8 @@ typedef struct Plan
 extern bool window_run(Pair *pair, Process *process);
 
 /*
- * What goes wrong from now on is said of this process's candidate; of the reference's, of the only
- * candidate or of all.
+ * Makes this process's candidate current. For the reference's process that is the only candidate,
+ * or all.
  */
 extern void window_enter(Pair *pair, const Process *process);
 
@@ -153,12 +153,20 @@ extern bool window_draw(Pair *pair, const Plan *plan);
 /* whether a candidate's last window gave what the reference's did; false after conclude() */
 extern bool window_compare(Pair *pair, Process *process);
 
+/* what a pair gave of a candidate */
+typedef struct Given
+{
+	double		ratio;			/* NAN: nothing */
+	double		reference;		/* seconds a run, of both */
+	double		candidate;
+} Given;
+
 /*
- * pair.c: a pair of the reference and these members; ratio[i]: what it gave of member i, or NAN.
- * False: something went wrong that no single member is to blame for
+ * pair.c: a pair of the reference and these members, with what it gave of each. False: something
+ * went wrong that no single member is to blame for
  */
-extern bool pair_run(Measure *m, Plan *plan, Member *const *members, int n, int number,
-					 double *ratio, Values *reference, Values *candidate);
+extern bool pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number,
+					 Given *given);
 
 /*
  * stop.c: when pairs are enough. stop_init() begins; stop_add() takes a pair's ratio;
