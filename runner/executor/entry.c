@@ -147,7 +147,6 @@ entry_walk(void *handle)
 		dl_iterate_phdr(walk_segments, library);
 }
 
-/* Pointers into a slot's arrays, for one call. */
 static void
 fill_arguments(const WireCall *call, uint32_t slot, char *inputs, char *outputs,
 			   void **pointers, void **arguments)
@@ -188,7 +187,7 @@ entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t f
 		if (end_run)
 			end_run();
 	}
-	/* the supervisor ends a window after its last run */
+	/* The supervisor ends the window at the gate after its last run. */
 	if (gated)
 		cudal1_gate_wait(count);
 }

@@ -24,9 +24,9 @@ static WireControl *control;
 static WireCall *call;
 static char *inputs;
 static char *outputs;
-static char *heap;				/* where that of the code begins */
+static char *heap;				/* the heap that the code begins with */
 
-/* for threads that are still at work */
+/* Gives threads that still work time to end. */
 static void
 wait_a_moment(void)
 {
@@ -38,7 +38,7 @@ load(const char *path, uint32_t flags)
 {
 	void	   *handle;
 
-	/* Use one arena, because a further one would open files for its bookkeeping. */
+	/* A further arena would open files for its bookkeeping. */
 	mallopt(M_ARENA_MAX, 1);
 	/* freed memory stays mapped, so that a run does not pay for its predecessor's page faults */
 	mallopt(M_MMAP_MAX, 0);

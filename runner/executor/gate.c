@@ -22,7 +22,7 @@
 #define LINE_BYTES		64
 #define LINES_A_POLL	8
 #define SLEEP_NS		20000000	/* a wake-up that was missed costs no more than this */
-/* bytes that are read before a process sleeps, because polls end then */
+/* bytes that a process reads before it sleeps at its gate */
 #define READ_BEFORE_SLEEP	((size_t) 4 << 20)
 
 static WireControl *control;
@@ -52,7 +52,7 @@ cudal1_gate_walk(const void *from, const void *to)
 	stretches = n < stretches ? stretches : n + 1;
 }
 
-/* Reads a few lines, and goes on with the next stretch where one ends. */
+/* Reads the next lines of the stretches, round and round. */
 static void
 walk(int lines)
 {
@@ -103,7 +103,7 @@ wait_for(uint32_t run)
 int
 cudal1_gate_wait(uint32_t run)
 {
-	/* the run before ends with this */
+	/* This ends the run before. */
 	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);
 	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;

@@ -40,8 +40,8 @@
 #define FEW_PAGES 32			/* are touched without asking whether they are there */
 
 /*
- * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
- * namespace, so these bound this executor's alone.
+ * docs/security.md names them. The kernel counts threads and waiting signals by user namespace, so
+ * these limits bound this sandbox's alone.
  */
 static const struct
 {
@@ -114,11 +114,11 @@ apply(const struct sock_fprog *filter)
 }
 
 /*
- * Filters calls that a process may make for itself and not for its forked siblings or their parent,
- * which have the same user: signals to threads, limits. Its number is not known where the other
- * filters are made. Nor may a thread have the others go on while they are being stopped, or stop
- * them: what is stopped when its limit has passed counts as stopped from outside, and is measured
- * once more.
+ * Filters calls that a process may make for itself and not for its forked siblings or their
+ * parent, which have the same user: signals to threads, limits. The number of the process is not
+ * known where the other filters are made. Threads may not resume others that are being stopped.
+ * Nor may they stop them, because a process that is stopped when its limit has passed counts as
+ * stopped from outside, and is measured once more.
  */
 static int
 apply_own(void)

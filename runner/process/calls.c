@@ -31,7 +31,7 @@
 #include "process/calls.h"
 
 #define MAX_ENTRIES	600
-#define BITS_32		UINT64_C(0xFFFFFFFF)	/* of most arguments the kernel looks at no more */
+#define BITS_32		UINT64_C(0xFFFFFFFF)	/* the kernel looks at 32 bits of most arguments */
 #define BITS_64		UINT64_MAX
 
 /* clang-format off */

@@ -27,7 +27,7 @@
 
 #define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
-#define HELD_SECONDS	0.1		/* after a limit has passed, that the supervisor sees it late */
+#define HELD_SECONDS	0.1		/* by which the supervisor comes late, if it was paused */
 
 /*
  * The executor's delay is its first thread's, and also grows while other threads of it have the
@@ -44,7 +44,7 @@ executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 	ProcTurns	own = {0};
 
 	*reading = (Reading) {.wall = reading->wall};
-	/* of two links and one for each thread */
+	/* two links, and one for each thread */
 	if (!whole || !executor->one_core || fstat(executor->proc.tasks, &tasks) != 0
 		|| tasks.st_nlink > 3)
 		return;
@@ -91,10 +91,10 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 }
 
 /*
- * Whether an answer that did not come in time may be no fault of the code's. A person or a batch
- * system may have stopped its process, which it can't ask for itself, or all processes of a job: by
- * signals, of which the supervisor gets one as well, or as a container is paused, so that the
- * supervisor itself comes late.
+ * Whether an answer may be late by no fault of the code. A person or a batch system may have
+ * stopped its process, which the code itself can't. All processes of a job may have been stopped
+ * by signals, of which the supervisor gets one, too, or paused with their container, so that the
+ * supervisor is late itself.
  */
 static bool
 was_halted(const Executor *executor)
@@ -225,7 +225,7 @@ executor_await_run(const Executor *executor, uint32_t run)
 					  clock_now() + executor->last.limit);
 }
 
-/* Stops a process whose answer came to `result`; what came of its command. */
+/* Stops a process that has answered, and judges its answer. */
 static ExecutorResult
 end_command(Executor *executor, ExecutorResult result)
 {

@@ -76,7 +76,10 @@ typedef struct Arena
 	size_t		output_slot_bytes;
 	/* the memory that the descriptors stand for, where it lies on a GPU */
 	struct GpuArena *gpu;
-	/* there, which of them a candidate's process maps; the reference's maps the one before all */
+	/*
+	 * on a GPU: the candidate's number, which chooses its memory; the reference has memory of its
+	 * own
+	 */
 	int			place;
 	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
 } Arena;
@@ -146,7 +149,7 @@ typedef struct Command
 	/* of executor_begin(): seconds until the answer, and what came of it */
 	double		took;
 	ExecutorResult result;
-	int			resumed;		/* how often the supervisor had been, when it was asked */
+	int			resumed;		/* how often the supervisor had been resumed before the command */
 	/* with EXECUTOR_TIMEOUT: others have stopped it, or the supervisor, meanwhile */
 	bool		halted;
 } Command;
@@ -194,7 +197,7 @@ extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const in
 extern void executor_end(Executor *executor);
 /* Kills without waiting for the end; executor_end() follows. */
 extern void executor_kill(Executor *executor);
-/* of a killed one: what it had of a GPU's memory, which is free when it is gone */
+/* Gives back the GPU memory of a killed executor, once its process is gone. */
 extern void executor_give_back(Executor *executor);
 
 /* how a process ended whose socket fell silent: `ended` and `wait_status` */
@@ -274,8 +277,9 @@ extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor 
 										   const Tensor *layout, void *out);
 
 /*
- * How far an element of a view lies from its first, in elements; nonsense where the strides are.
- * And the bytes at these addresses of the executor's memory; false: some can't be read
+ * executor_place_of(): how many elements an element of a view lies from the first, or nonsense if
+ * the strides are. executor_read_places(): the bytes at these addresses of the executor; false:
+ * some can't be read
  */
 extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout,
 								  uint64_t element);

@@ -148,7 +148,7 @@ executor_fetch(const Executor *executor, const WireStretch *stretch)
 	}
 }
 
-/* Of a view with gaps, PIECES of its pieces, evenly spread, from the one numbered `first` on. */
+/* Writes to PIECES pieces of a view with gaps, evenly spread, from number `first` on. */
 static bool
 write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
 			 uint64_t first, void *noise, size_t bytes)

@@ -151,7 +151,7 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	}
 	if (sandbox->first)
 		push(arguments, "--as-pid-1");
-	/* no terminals: the kernel works for them, and signals whose they are */
+	/* No terminals, for which the kernel works and sends signals. */
 	PUSH(arguments, "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts");
 	for (int i = 0; i < sandbox->ndevices; i++)
 		PUSH(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
@@ -161,7 +161,7 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		snprintf(tmp_size, 32, "%zu", sandbox->tmp_bytes);
 		PUSH(arguments, "--size", tmp_size, "--tmpfs", "/tmp");
 	}
-	/* to read what belongs to the only user that there is inside is the right of an overlay */
+	/* An overlay needs the right to read what belongs to the only user inside. */
 	if (sandbox->mount_point)
 		PUSH(arguments, "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dir",
 			 sandbox->mount_point);
@@ -249,7 +249,7 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 	}
 	else
 	{
-		/* Code can look into bubblewrap's process, so that gets no variable of ours. */
+		/* Bubblewrap gets no variable of ours, because code can look into its process. */
 		environ = plain_environment;
 		execvp(BWRAP, (char *const *) arguments->v);
 	}

@@ -3,8 +3,8 @@
  *		Are the processes that should be stopped really stopped?
  *
  * Filters close every known way in which a process could have itself resumed. This file is for ways
- * that are not known: before a block's clock starts, no thread of a process that should be stopped
- * may be running. Honest code must never be accused, so each finding is looked at again:
+ * that are not known: before a command or a window begins, no thread of a process that should be
+ * stopped may be running. Honest code must never be accused, so each finding is looked at again:
  *
  * - A process that is being killed runs for its end.
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
@@ -182,7 +182,7 @@ has_ended(const Stopped *s)
 	return poll(&p, 1, 0) != 0;
 }
 
-/* found awake: whether it stays so, and is not about to end */
+/* Whether a process that was found awake stays awake, and is not about to end. */
 static bool
 stays_awake(const Stopped *s)
 {
@@ -206,7 +206,6 @@ is_ending(const Stopped *s)
 	return has_ended(s) || (!threads.awake && !threads.stopped);
 }
 
-/* stops it again */
 static void
 stop(Stopped *s)
 {

@@ -3,10 +3,10 @@
  *		The phase before any pair: is each side right, and how long does a run take.
  *
  * Both sides run the same fresh inputs, one by one. check_reference() runs the reference in two
- * processes, in another order of the inputs, and compares them: if it disagrees with itself, or
- * returns the same for all inputs, the measurement is unverified, and the reference is to blame.
- * candidates.c compares candidates with the reference; one that is wrong is not timed. Each side
- * then estimates the seconds of a run, from which blocks get their sizes.
+ * processes, in another order of the inputs, and compares them. If it disagrees with itself, or
+ * returns the same for all inputs, the measurement is unverified. candidates.c compares candidates
+ * with the reference, and wrong ones are not timed. The quickest of these runs estimates the
+ * seconds of a run, from which windows get their lengths.
  */
 #define _GNU_SOURCE
 #include <float.h>
@@ -19,11 +19,11 @@
 #include "supervisor/checks/checks.h"
 
 #define CALLS_IN_A_ROW	3
-/* a tenth of an output: what lies at a step of a function may turn to its other side */
+/* share of an output (1 in 10) that may lie at a step of a function, and turn to its other side */
 #define FEW_OTHERS		10
-/* of an output's scale: what moves farther is no more than rounding errors */
+/* of an output's scale; elements that move farther are made of rounding errors */
 #define ROUNDED_ATOL	0.1
-#define MOST_MOVES		1e6		/* a number also where one becomes infinite */
+#define MOST_MOVES		1e6		/* a finite number for evidence */
 
 /* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
 static bool
@@ -34,8 +34,8 @@ underflows(const Measure *m, int output)
 }
 
 /*
- * Whether the outputs of two inputs differ. What underflows, as the product of many numbers does,
- * is no other.
+ * Whether the outputs of two inputs differ. Outputs that underflow, as a product of many numbers,
+ * count as the same.
  */
 static bool
 compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
@@ -178,8 +178,8 @@ launch_reference(Checks *c, Executor *executor, int seat)
 }
 
 /*
- * Notes how much of a GPU's memory a group's pair must have for each process: of the pool, and
- * outside of it, since `left` was left
+ * Notes the memory of a GPU that a process of a group's pair must have: from the pool, and beside
+ * it, when `left` was what the GPU had left before
  */
 static void
 note_memory(Measure *m, const Executor *executor, size_t left)
@@ -238,7 +238,10 @@ name_state(Measure *m, Executor *executor)
 	return true;
 }
 
-/* A reference that returns its state has it written to by its caller, and does not tell. */
+/*
+ * Learns what a reference that keeps state gives in calls that follow one another. Nothing is
+ * learnt where it returns its state, to which callers write.
+ */
 static bool
 follow_reference(Checks *c, double limit)
 {

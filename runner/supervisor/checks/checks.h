@@ -66,7 +66,7 @@ extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint
 /* checks.c: right on first inputs, and how long a run takes; false after conclude() */
 extern bool checks_run(Measure *m);
 
-/* candidates.c: of all members that are left; one that is wrong leaves its heat */
+/* candidates.c: the checks of all members without an outcome */
 extern void checks_of_candidates(Checks *c);
 
 /* layout.c: which arrays go into a run and come out of it */
@@ -82,7 +82,7 @@ extern bool layout_from_reference(Measure *m, Executor *executor);
 
 /* outputs.c: what a run has left, read while its process is stopped, and compared */
 
-/* the outputs of a run of an executor's last block, gathered; false after conclude() */
+/* Gathers the outputs of a run; false after conclude(). */
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
 
@@ -115,10 +115,7 @@ extern bool measure_check_layout(Measure *m, Side side, int output, const WireTe
 extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
 						  WireTensor *table);
 
-/*
- * memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its
- * own; NULL: none is left
- */
+/* Memory for outputs to be compared, on a GPU an address of its memory; NULL: none is left */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);
 
@@ -151,7 +148,7 @@ extern void signal_forget(Measure *m);
  */
 extern bool probes_learn(Checks *c);
 
-/* whether the candidate is right on all that count; false after conclude() */
+/* Compares the candidate on all probes that count; false after conclude(). */
 extern bool probes_check(Checks *c);
 
 /*
@@ -168,7 +165,7 @@ extern void probes_forget(Checks *c);
  */
 extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
 
-/* weak.c: would code be right that does no work */
+/* weak.c: whether code that does no work would be right */
 
 /*
  * Notes as evidence "weak" what passes the checks and does none of the task's work, if anything

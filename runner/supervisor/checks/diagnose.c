@@ -2,13 +2,13 @@
  * diagnose.c
  *		Why a candidate's outputs are wrong.
  *
- * A verdict says what is wrong; code is mended sooner by knowing why. So wrong code runs again, in
- * fresh processes on fresh inputs, as it was measured and then with one thing changed: the whole
- * device is waited for, or outputs start as zeros. Four causes are told, those that a model can
- * use: work that is unfinished, a wrong first call, too low a precision, and elements that are not
- * written. Trials come after the last clock and have a limit of time. They tell which runs were
- * wrong and what made them right, and nothing of what an output should be. The candidates of a job
- * get the same inputs, which the reference has run once.
+ * A cause helps to mend code sooner than a verdict does. So wrong code runs again, in fresh
+ * processes on fresh inputs, as it was measured and then with one thing changed: the whole device
+ * is waited for, or outputs start as zeros. Four causes are told, those that a model can use: work
+ * that is unfinished, a wrong first call, too low a precision, and elements that are not written.
+ * Trials come after the last clock and have a limit of time. They tell which runs were wrong and
+ * what made them right, and nothing of what an output should be. The candidates of a job get the
+ * same inputs, which the reference has run once.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -22,7 +22,7 @@
 #define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
 /* tolerances: outputs that are no farther off lack precision alone */
 #define NEAR			10.0
-/* so many times what rounding errors move the reference by count as near, up to a limit */
+/* errors up to so many times the reference's rounding errors count as near, up to a limit */
 #define AS_FAR			4.0
 #define FAR				300.0
 /* tolerances: right runs that come so close, and a wrong one no farther off, lack precision */

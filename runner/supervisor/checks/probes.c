@@ -30,8 +30,8 @@
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
-#define SPARSE			0.01	/* of the elements, zeros that mean something */
-#define MOVES			4		/* right code may be off by over what the reference moves by */
+#define SPARSE			0.01	/* share of the elements from which on zeros mean something */
+#define MOVES			4		/* times the reference's own moves, that right code may be off by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */

@@ -2,9 +2,9 @@
  * courier.c
  *		A thread that brings an input to a stopped process, on the core of that process.
  *
- * There the input comes to lie in the caches of the core, as that of a caller does who has just
- * made it; brought by another core it would have to come from memory. The thread then opens the
- * gate, resumes the process and sleeps, so that the core is awake and goes on with the process.
+ * The input then lies in the caches of that core, like one that a caller has just made. An input
+ * that another core copies would have to come from memory. The thread then opens the gate, resumes
+ * the process and sleeps, so the core is awake when it goes on with the process.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "supervisor/time/time.h"
 
-#define SPINS	10000			/* until the core is given to others, who may be the thread */
+#define SPINS	10000			/* until the core is given up, which the thread may need */
 
 struct Courier
 {
@@ -33,8 +33,8 @@ struct Courier
 };
 
 /*
- * Brings into caches where the run's outputs come, as a caller finds them who calls again: code
- * at its gate could. Of a module that is where the last ones lay, over which noise was written.
+ * Brings the memory for outputs into caches, where a caller who calls again finds it. Code at its
+ * gate could do so itself. A module's last results, now noise, stand for its next.
  */
 static void
 warm(Courier *c)

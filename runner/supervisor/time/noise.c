@@ -16,7 +16,7 @@
 #define SPREAD_TIMES	8		/* results may lie in so many times their own bytes, */
 #define SPREAD_BYTES	((uint64_t) 4 << 20)	/* and in these beside */
 
-/* Adds a stretch; those that it overlaps become part of it. */
+/* Adds a stretch, and merges those that it overlaps. */
 static void
 add(Process *process, WireStretch added)
 {
@@ -44,7 +44,7 @@ int
 noise_written(const Measure *m, const Process *process, int output, const uint64_t *address,
 			  int n)
 {
-	/* the executor makes the pages of these */
+	/* executors make the pages of small outputs */
 	if (m->output[output].bytes < WIRE_LARGE_OUTPUT)
 		return n;
 	return executor_count_written(&process->executor, address, n);
@@ -95,7 +95,7 @@ noise_stays(Measure *m, Process *process)
 	return true;
 }
 
-/* Of the watched bytes, those in one of `n` stretches hold the supervisor's noise now. */
+/* Notes the supervisor's noise as the value of watched bytes in these stretches. */
 static bool
 note_noise(Measure *m, Process *process, const WireStretch *stretch, int n)
 {

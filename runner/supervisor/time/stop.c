@@ -3,9 +3,9 @@
  *		The stopping criterion: when pairs are enough.
  *
  * Pairs are independent, because each has fresh processes and fresh memory. The interval is looked
- * at when their number is one of the profile's `looks`, and the error is divided over the looks.
- * The measurement ends at the first look that finds the interval narrow, at the last look, or when
- * the budget of device time is used up.
+ * at when their number is one of the profile's `looks`, among which the error is divided. The
+ * measurement ends at the first look that finds the interval narrow, at the last look, or when the
+ * budget of device time is used up.
  */
 #include <math.h>
 #include <stdlib.h>

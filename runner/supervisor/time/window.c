@@ -26,11 +26,11 @@
 #define PREPARED_LEAST	4		/* times that an output was right before its gate, */
 #define PREPARED_SHARE	8		/* and one in so many that were looked at: noise may be right */
 
-/* seconds of the runs of a window that may count */
+/* Seconds of runs that may count. */
 typedef struct Runs
 {
 	double		seconds[WIRE_MAX_RUNS];
-	bool		clean[WIRE_MAX_RUNS];	/* those kept their cores that were asked about it */
+	bool		clean[WIRE_MAX_RUNS];	/* kept its core, or was not asked */
 	int			n;
 	int			nclean;
 	double		all;			/* of all runs, less what the supervisor may have been late */
@@ -44,7 +44,7 @@ refuse(Measure *m, Process *process, const char *detector, const char *what)
 					name_of_side(process->side), what);
 }
 
-/* Where the elements of a run's look lie; how many could be told. */
+/* Finds the addresses of a look's elements, and returns how many it found. */
 static int
 find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
 			  uint64_t *address)
@@ -59,8 +59,8 @@ find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
 }
 
 /*
- * Before a gate: reads an element of the place that compiled code has for the run's outputs. Where
- * a module's results come is not known, but what lies where earlier ones lay must stay.
+ * Before a gate: reads an element of a compiled code's slot for outputs. A module's next result
+ * has no known place, so bytes of earlier results must be as they were.
  */
 static bool
 look_before(Measure *m, Process *process, uint32_t run, const Look *look,
@@ -164,8 +164,8 @@ comes_in(const Measure *m, int output)
 }
 
 /*
- * A hand test: the process is stopped, its input comes and its gate opens. No output may move,
- * because no work of the process can have begun. Work that waits on the device would.
+ * A hand test: the process is stopped, its input comes and its gate opens. Its own work can't have
+ * begun, so an output that moves is of work that waited on the device.
  */
 static bool
 hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds)
@@ -208,7 +208,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	return look_after(m, process, run, look, before, process->value[run]);
 }
 
-/* The place of a run among those that are compared; -1: it is not. */
+/* Returns a run's index among those that are compared, or -1. */
 static int
 compared_as(const Round *round, uint32_t run)
 {
@@ -219,16 +219,16 @@ compared_as(const Round *round, uint32_t run)
 }
 
 /*
- * One run, its seconds, and what it gave: that is read before the kernel's accounts, because code
- * that says too early that it has ended could go on meanwhile. lost: seconds by which the
- * supervisor may have been late. False: the run did not end, or after conclude().
+ * Makes a run, with its seconds. The output is read before the kernel's accounts, in whose time
+ * code that has not really ended could go on. lost: seconds by which the supervisor may have been
+ * late. False: the run did not end, or after conclude().
  */
 static bool
 timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *lost)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
-	/* code that spins could begin on what has come */
+	/* Code that spins could begin on a part of its input. */
 	bool		counted = !m->backend->rests && !pair->stops;
 	const Look *look = &pair->round.look[run];
 	uint64_t	before = 0;
@@ -241,7 +241,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 		&& !(look_before(m, process, run, look, &before) && hand_over(pair, process, run)))
 		return false;
 	executor_read_usage(executor, &from, pair->reads);
-	/* code could prepare results after this look, so the clock runs from here on */
+	/* The clock runs from here on, because code could prepare results after this look. */
 	if (counted && !look_before(m, process, run, look, &before))
 		return false;
 	from.wall = clock_now();
@@ -254,22 +254,22 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 	if (!executor_await_run(executor, run))
 		return false;
 	to.wall = clock_now();
-	/* an output that is compared is what it is now */
+	/* Stops the process, so that it can't complete an output that is compared. */
 	if (compared_as(&pair->round, run) >= 0 && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
 	if (!look_after(m, process, run, look, &before, process->value[run]))
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
-	/* on a device, work goes on while the executor waits for its core */
+	/* A GPU works on while the executor waits for its core. */
 	*lost = to.own_delay - from.own_delay + (m->backend->rests ? to.delay - from.delay : 0);
 	*seconds = m->backend->rests ? to.wall - from.wall : reading_seconds(executor, &from, &to);
 	return true;
 }
 
 /*
- * Seconds a run: the median, or the mean without the slowest. A median jumps where times have two
- * modes, as those of long runs and of cores that another guest slows have.
+ * Seconds a run: the median, or the mean without the slowest. Times of long runs, and of cores
+ * that another guest slows, have two modes, between which a median jumps.
  */
 static double
 seconds_of(Runs *runs, bool trimmed)
@@ -287,8 +287,8 @@ seconds_of(Runs *runs, bool trimmed)
 }
 
 /*
- * What the outputs of a run are compared by: read as a whole when it has ended. Its input is noise
- * then, because a result that lies there is no memory of a caller's own.
+ * Reads the outputs of an ended run as a whole, to be compared. A module's input is overwritten
+ * first, so that a result which lies in it is wrong.
  */
 static bool
 read_compared(Pair *pair, Process *process, uint32_t run, int place)
@@ -335,14 +335,16 @@ begin(Pair *pair, Process *process)
 	return measure_failed(m, process->side, executor, result, "in a run");
 }
 
-/* Whose kernel goes on after a run: not a reference's that rested in its windows alone. */
+/*
+ * The process whose kernel goes on after a run. It is not the reference's, whose windows alone had
+ * a rest probe each.
+ */
 static Process *
 restless(Pair *pair, Process *process)
 {
 	return pair->n == 1 && isfinite(pair->alone) ? &pair->process[1] : process;
 }
 
-/* The runs of a window, in the order in which things happen. */
 bool
 window_run(Pair *pair, Process *process)
 {
@@ -351,7 +353,7 @@ window_run(Pair *pair, Process *process)
 	Runs		runs = {.n = 0};
 	double		started = clock_now();
 	uint32_t	k = 0;
-	bool		turned = false; /* device or process did something else since the last run */
+	bool		turned = false; /* a probe or a comparison came after the last run */
 	bool		good = begin(pair, process);
 	bool		entered = good;
 
@@ -434,7 +436,7 @@ window_draw(Pair *pair, const Plan *plan)
 		for (int i = 0; i < look->n; i++)
 			look->element[i] = random_below(&m->random, elements);
 	}
-	/* one of the two: each takes runs that would count */
+	/* Draws one of the two, because each takes runs that would count. */
 	round->hand = round->probed = UINT32_MAX;
 	if (m->backend->rests && round->runs > round->dropped + 4)
 	{
