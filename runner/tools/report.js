@@ -175,9 +175,13 @@ function ancestors(c, known) {
 /* the code that the address names, with what led to it */
 function open_code() {
 	const panel = document.getElementById("panel"), code = document.getElementById("code");
-	const c = page.codes[(location.hash.match(/^#candidate-(\d+)$/) || [])[1]];
-	if (!c)
+	const id = (location.hash.match(/^#candidate-(\d+)$/) || [])[1], c = page.codes[id];
+	if (!id)
 		return panel.close();
+	if (!c) {
+		code.replaceChildren(make("h2", `Candidate ${id}`), make("p", `This page does not have its code: cudal1 show ${id} prints it.`));
+		return panel.open || panel.showModal();
+	}
 	const verdict = c.state === "successful" ? factor(c.reward) + (c.wide ? ", an end of a wide interval" : "") : c.failure || c.state;
 	code.replaceChildren(make("h2", `Candidate ${c.candidate_id}: ${verdict}`), make("p", c.task + (c.method ? ", by " + c.method : "")));
 	if (c.detail)

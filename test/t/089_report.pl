@@ -141,6 +141,11 @@ run_log(['cudal1-report', '--text'], '>', \$text, '2>', \$err);
 like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
 like($text, qr/\d unsolved, counted as 0\./, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
+IPC::Run::run([ 'script', '-qec', 'stty cols 80; cudal1-report --text', '/dev/null' ], '<', \undef, '>', \my $narrow);
+# a rule of dashes, and the rows below it
+my @lines = map { tr/\r//dr =~ s/…/./gr } map { split /\n/ } $narrow =~ /^(-+ -.*?)(?:^\s*$|\z)/gms;
+cmp_ok(scalar @lines, '>', 10, 'a terminal gets tables');
+is(join("\n", grep { length > 80 } @lines), '', 'as wide as it is');
 command_like(['cudal1-report', '--text', '--tasks', 't1', 't2_'], qr/^All\s+11\s/m, 'over tasks of one\'s choice');
 command_like(['cudal1-report', '--text'], qr/^<u>run<\/u>\s+4\s+8\s+0\.100\s+0\.400$/m, 'what a run was paid, from its first groups to its last');
 command_like(['cudal1-report', '--text', '--pool', 'none-1'], qr/Outcomes of proposals(?:(?!\n\n\S).)*of the run\s+8\s+4(?:(?!<b>bold).)*\z/s,
