@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "process/executor.h"
@@ -47,7 +46,8 @@ message_receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 	for (;;)
 	{
 		int			ready = wait_for_news(sock, deadline);
-		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
+		/* no room for descriptors, which the kernel then hands over to nobody */
+		char		space[CMSG_SPACE(sizeof(struct ucred))];
 		struct iovec iov = {message, sizeof(*message)};
 		struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = space,
 			.msg_controllen = sizeof(space)};
@@ -62,14 +62,7 @@ message_receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 			return EXECUTOR_ENDED;
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
 		{
-			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-			{
-				int			n = (int) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-
-				for (int i = 0; i < n; i++)
-					close(((int *) (void *) CMSG_DATA(c))[i]);
-			}
-			else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && pid)
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && pid)
 				*pid = ((struct ucred *) (void *) CMSG_DATA(c))->pid;
 		}
 		return got == sizeof(*message) ? EXECUTOR_OK : EXECUTOR_FORGED;

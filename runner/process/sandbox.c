@@ -15,6 +15,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/proc.h"
 #include "common/text.h"
 #include "process/calls.h"
@@ -295,21 +296,13 @@ sandbox_start(const Sandbox *sandbox)
 bool
 sandbox_wait(pid_t pid, double seconds, int *status)
 {
-	double		deadline = clock_now() + seconds;
-	double		pause = 0.0002;
+	struct pollfd p = {.fd = (int) syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
 
-	for (;;)
-	{
-		pid_t		got = waitpid(pid, status, WNOHANG);
-
-		if (got == pid || (got < 0 && errno != EINTR))
-			return true;
-		if (clock_now() >= deadline)
-			return false;
-		clock_sleep(pause);
-		if (pause < 0.01)
-			pause *= 1.5;
-	}
+	while (poll(&p, 1, (int) ceil(fmax(seconds, 0) * 1000)) < 0 && errno == EINTR)
+		;
+	if (p.fd >= 0)
+		close(p.fd);
+	return waitpid(pid, status, WNOHANG) != 0;
 }
 
 int
