@@ -371,7 +371,8 @@ class Executor:
         takes this method's place can leave out what it does besides the model, so that is as little
         as can be.
         """
-        control, inputs, wait, list_at = self.control, self.inputs, gates.wait, gates.list_at
+        control, inputs, guard = self.control, self.inputs, self.guard
+        wait, list_at = guard.cudal1_gate_wait, guard.cudal1_guard_list
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
         seeded = flags & wire.SEED_RUNS
@@ -379,9 +380,9 @@ class Executor:
         # places that are no memory of others
         lone, shape, dtype, stride, places = None, (), None, (), set()
         self.layouts = None
-        gates.place(control.address(0),
-                    *((self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)))
-        gates.begin(control.address(0), flags & wire.SLEEPS)
+        bounds = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)
+        guard.cudal1_guard_place(control.address(0), *bounds)
+        guard.cudal1_gate_begin(control.address(0), flags & wire.SLEEPS)
         for run, slot in enumerate(slots):
             if not wait(run):
                 return
@@ -730,8 +731,6 @@ if __name__ == "__main__":
     tempfile.tempdir = None
     results = load_part(sys.argv[3], "torch_results")
     gpus = load_part(sys.argv[3], "torch_gpu")
-    gates = load_part(sys.argv[3], "torch_gate")
-    gates.open_library(sys.argv[3])
     results.Unsupported = gpus.Unsupported = common.Unsupported
     results.wire = wire
     calls = load_part(sys.argv[3], "torch_arguments")

@@ -23,21 +23,28 @@ class Unsupported(Exception):
 
 
 def load_guard(libdir):
-    guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
+    """What guard.h declares. The interpreter's lock is held in all of it, so other threads of code
+    run no Python while a process waits at its gate.
+    """
+    guard = ctypes.PyDLL(os.path.join(libdir, "libcudal1guard.so"))
     number, place = ctypes.c_uint64, ctypes.c_void_p
     # what each returns, and takes
     functions = {
-        "enter": (ctypes.c_int, number, ctypes.c_bool),
-        "space": (ctypes.c_int, number),
-        "threads": (None, number),
-        "fill": (None, place, number, *2 * [ctypes.c_uint32], *2 * [ctypes.c_double]),
-        "map": (place, ctypes.c_int, number),
-        "keep": (None, place, number),
-        "make_pages": (None, place, number),
-        "find_shared": (number, place, number, number),
+        "guard_enter": (ctypes.c_int, number, ctypes.c_bool),
+        "guard_space": (ctypes.c_int, number),
+        "guard_threads": (None, number),
+        "guard_fill": (None, place, number, *2 * [ctypes.c_uint32], *2 * [ctypes.c_double]),
+        "guard_map": (place, ctypes.c_int, number),
+        "guard_keep": (None, place, number),
+        "guard_make_pages": (None, place, number),
+        "guard_find_shared": (number, place, number, number),
+        "guard_place": (None, place, number, number),
+        "guard_list": (ctypes.c_int, ctypes.c_uint32, number),
+        "gate_begin": (None, place, ctypes.c_int),
+        "gate_wait": (ctypes.c_int, ctypes.c_uint32),
     }
     for name, (result, *arguments) in functions.items():
-        function = getattr(guard, f"cudal1_guard_{name}")
+        function = getattr(guard, f"cudal1_{name}")
         function.restype, function.argtypes = result, arguments
     return guard
 
