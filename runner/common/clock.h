@@ -29,11 +29,7 @@ clock_sleep(double seconds)
 static inline void
 clock_pause(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
 }
 
 #endif							/* CUDAL1_CLOCK_H */

@@ -97,10 +97,8 @@ NAME(const RandomKey *key, uint64_t block, uint32_t *words) \
 
 /* clang-format on */
 CIPHER(cipher4, Lanes4)
-#ifdef __x86_64__
 CIPHER(cipher8, Lanes8)
 CIPHER(cipher16, Lanes16)
-#endif
 
 typedef union Words
 {
@@ -332,7 +330,6 @@ chunk(const Fill *fill, uint64_t block, void *out)
 	convert(fill, &words, out);
 }
 
-#ifdef __x86_64__
 __attribute__((target("avx2"))) static void
 chunk_avx2(const Fill *fill, uint64_t block, void *out)
 {
@@ -351,19 +348,16 @@ chunk_avx512(const Fill *fill, uint64_t block, void *out)
 	cipher16(&fill->key, block, words.half);
 	convert(fill, &words, out);
 }
-#endif
 
 typedef void (*Chunk) (const Fill *fill, uint64_t block, void *out);
 
 static Chunk
 widest(void)
 {
-#ifdef __x86_64__
 	if (__builtin_cpu_supports("avx512f"))
 		return chunk_avx512;
 	if (__builtin_cpu_supports("avx2"))
 		return chunk_avx2;
-#endif
 	return chunk;
 }
 

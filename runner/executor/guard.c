@@ -125,9 +125,8 @@ apply_own(void)
 {
 	uint32_t	self = (uint32_t) getpid();
 	uint32_t	number = offsetof(struct seccomp_data, nr);
-	uint32_t	low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
-	uint32_t	target = offsetof(struct seccomp_data, args) + low;
-	uint32_t	signal = offsetof(struct seccomp_data, args[2]) + low;
+	uint32_t	target = offsetof(struct seccomp_data, args);
+	uint32_t	signal = offsetof(struct seccomp_data, args[2]);
 	struct sock_filter own[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 4, 0),

@@ -3,13 +3,11 @@
  *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "supervisor/backend/parts.h"
 
@@ -40,7 +38,6 @@ host_noise(Measure *m, char *out, size_t bytes)
 	}
 }
 
-#if defined(__x86_64__)
 static bool
 has_clflushopt(void)
 {
@@ -51,12 +48,10 @@ has_clflushopt(void)
 
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT) != 0;
 }
-#endif
 
 void
 host_forget(const char *memory, size_t bytes)
 {
-#if defined(__x86_64__)
 	static int	quick = -1;
 
 	if (quick < 0)
@@ -67,11 +62,6 @@ host_forget(const char *memory, size_t bytes)
 		else
 			__asm__ volatile("clflush %0" ::"m"(memory[at]) : "memory");
 	__asm__ volatile("sfence" :: : "memory");
-#elif defined(__aarch64__)
-	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		__asm__ volatile("dc civac, %0" ::"r"(memory + at) : "memory");
-	__asm__ volatile("dsb ish" :: : "memory");
-#endif
 }
 
 void
