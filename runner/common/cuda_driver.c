@@ -10,23 +10,31 @@
 
 #include "common/cuda_driver.h"
 
-/* a login that clears the environment loses the run path that containers set */
-static const char *const libraries[] = {
-	"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/local/nvidia/lib/libcuda.so.1",
-	"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so.1",
-	"/run/opengl-driver/lib/libcuda.so.1",
-	"/usr/lib/wsl/lib/libcuda.so.1", NULL
-};
+void *
+cuda_driver_library(const char *name)
+{
+	/* A login that clears the environment loses the run path that containers set. */
+	static const char *const folders[] = {"", "/usr/local/nvidia/lib64/", "/usr/local/nvidia/lib/",
+		"/usr/lib/x86_64-linux-gnu/", "/usr/lib64/", "/run/opengl-driver/lib/",
+	"/usr/lib/wsl/lib/"};
+	void	   *library = NULL;
+	char		path[256];
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !library; i++)
+	{
+		snprintf(path, sizeof(path), "%s%s", folders[i], name);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	return library;
+}
 
 bool
 cuda_driver_load(CuDriver *driver, const char **problem)
 {
-	void	   *library = NULL;
+	void	   *library = cuda_driver_library("libcuda.so.1");
 	Dl_info		where;
 
 	memset(driver, 0, sizeof(*driver));
-	for (const char *const *name = libraries; *name && !library; name++)
-		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 	{
 		if (problem)

@@ -131,6 +131,9 @@ typedef struct CuDriver
 	char		folder[4096];	/* of the library, for sandboxes */
 } CuDriver;
 
+/* a library of the driver's, from where they are installed; NULL: it is not there */
+extern void *cuda_driver_library(const char *name);
+
 /* false without a driver; `problem`, if not NULL, says what is missing */
 extern bool cuda_driver_load(CuDriver *driver, const char **problem);
 

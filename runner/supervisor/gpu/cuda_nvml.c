@@ -60,24 +60,17 @@ static struct
 }			nvml;
 /* clang-format on */
 
-static const char *const libraries[] = {
-	"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-	"/usr/local/nvidia/lib/libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
-	"/usr/lib64/libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL
-};
-
 int
 nvml_count(void)
 {
 	static int	found = -1;
-	void	   *library = NULL;
+	void	   *library;
 	unsigned int count;
 
 	if (found >= 0)
 		return found;
 	found = 0;
-	for (const char *const *name = libraries; *name && !library; name++)
-		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+	library = cuda_driver_library("libnvidia-ml.so.1");
 	if (!library)
 		return 0;
 /* clang-format off */
