@@ -98,21 +98,10 @@ job_profile_stranger(const json_t *profile)
 }
 
 static bool
-choice(const json_t *object, const char *name, const char *first, const char *second, int *value,
-	   char *error, size_t size)
-{
-	if (!json_object_get(object, name))
-		return true;
-	*value = word_of(object, name, (const char *const[]) {first, second}, 2);
-	return *value >= 0
-		|| wrong(error, size, "profile: \"%s\" must be \"%s\" or \"%s\"", name, first, second);
-}
-
-static bool
 parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 {
 	const json_t *looks = json_object_get(o, "looks");
-	int			estimator = p->mean;
+	int			estimator = word_of(o, "estimator", (const char *const[]) {"median", "mean"}, 2);
 
 	if (!json_is_object(o))
 		return wrong(error, size, "\"profile\" must be an object");
@@ -129,11 +118,11 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 				return wrong(error, size, "profile: \"looks\" must ascend, from 2 to 1000");
 		}
 	}
-	if (!choice(o, "estimator", "median", "mean", &estimator, error, size)
-		|| !parse_numbers(p, o, error, size))
-		return false;
-	p->mean = estimator != 0;
-	return true;
+	if (json_object_get(o, "estimator"))
+		p->mean = estimator == 1;
+	if (json_object_get(o, "estimator") && estimator < 0)
+		return wrong(error, size, "profile: \"estimator\" must be \"median\" or \"mean\"");
+	return parse_numbers(p, o, error, size);
 }
 
 static bool
