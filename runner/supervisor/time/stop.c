@@ -1,6 +1,6 @@
 /*
  * stop.c
- *		The stopping criterion: when pairs are enough.
+ *		The stopping criterion: when pairs are enough. Lists of measured numbers.
  *
  * Pairs are independent, because each has fresh processes and fresh memory. The interval is looked
  * at when their number is one of the profile's `looks`, among which the error is divided. The
@@ -14,27 +14,37 @@
 #include "supervisor/time/time.h"
 
 void
+values_append(Values *values, double value)
+{
+	if (values->n == values->size)
+	{
+		size_t		size = values->size ? 2 * values->size : 64;
+		double	   *v = realloc(values->v, size * sizeof(double));
+
+		if (!v)
+			return;
+		values->v = v;
+		values->size = size;
+	}
+	values->v[values->n++] = value;
+}
+
+double
+values_median(const Values *values)
+{
+	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
+}
+
+void
 stop_init(Stop *stop, const Profile *profile)
 {
 	*stop = (Stop) {.profile = profile, .lower = NAN, .upper = NAN, .half_width = NAN};
 }
 
-bool
-stop_add(Stop *stop, double ratio)
-{
-	double	   *pair = realloc(stop->pair, (stop->n + 1) * sizeof(*pair));
-
-	if (!pair)
-		return false;
-	stop->pair = pair;
-	stop->pair[stop->n++] = ratio;
-	return true;
-}
-
 static double
 width_for(const Stop *stop, double width)
 {
-	return cudal1_score_width(cudal1_score_median(stop->pair, stop->n), width);
+	return cudal1_score_width(cudal1_score_median(stop->pair.v, stop->pair.n), width);
 }
 
 double
@@ -45,12 +55,12 @@ stop_left(const Stop *stop, double seconds)
 	int			to = p->looks[p->nlooks - 1];
 
 	/* an interval shrinks with the root of the number of pairs */
-	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->n; i--)
+	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->pair.n; i--)
 		if (p->precision_goal > 0
-			&& !(stop->half_width * sqrt((double) stop->n / p->looks[i]) > goal))
+			&& !(stop->half_width * sqrt((double) stop->pair.n / p->looks[i]) > goal))
 			to = p->looks[i];
-	return stop->n == 0 ? NAN
-		: fmax(0, fmin((to / (double) stop->n - 1) * seconds, p->budget_seconds - seconds));
+	return stop->pair.n == 0 ? NAN
+		: fmax(0, fmin((to / (double) stop->pair.n - 1) * seconds, p->budget_seconds - seconds));
 }
 
 bool
@@ -58,17 +68,17 @@ stop_is_finished(Stop *stop, double seconds)
 {
 	const Profile *p = stop->profile;
 	bool		look = false;
-	bool		over = seconds > p->budget_seconds && stop->n >= 2;
-	bool		last = stop->n >= (size_t) p->looks[p->nlooks - 1];
+	bool		over = seconds > p->budget_seconds && stop->pair.n >= 2;
+	bool		last = stop->pair.n >= (size_t) p->looks[p->nlooks - 1];
 
 	for (int i = 0; i < p->nlooks; i++)
-		look = look || stop->n == (size_t) p->looks[i];
-	if (stop->n < 2 || stop->n < (size_t) p->pairs)
+		look = look || stop->pair.n == (size_t) p->looks[i];
+	if (stop->pair.n < 2 || stop->pair.n < (size_t) p->pairs)
 	{
 		if (!over)
 			return false;
 	}
-	cudal1_score_interval(stop->pair, stop->n, p->confidence, p->nlooks, &stop->lower,
+	cudal1_score_interval(stop->pair.v, stop->pair.n, p->confidence, p->nlooks, &stop->lower,
 						  &stop->upper, &stop->half_width);
 	stop->wide = p->half_width_limit > 0
 		&& stop->half_width > width_for(stop, p->half_width_limit);

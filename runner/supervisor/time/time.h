@@ -169,16 +169,15 @@ extern bool pair_run(Measure *m, const Plan *plan, Member *const *members, int n
 					 Given *given);
 
 /*
- * stop.c: when pairs are enough. stop_init() begins; stop_add() takes a pair's ratio;
- * stop_is_finished() tells whether the measurement ends, given the seconds of the device that it
- * has taken. stop_left() estimates the seconds to the look that will end it, NAN before the first
- * pair. The interval is Student's over the logarithms of the pairs.
+ * stop.c: when pairs are enough. stop_init() begins; stop_is_finished() tells whether the
+ * measurement ends, given the seconds of the device that it has taken. stop_left() estimates the
+ * seconds to the look that will end it, NAN before the first pair. The interval is Student's over
+ * the logarithms of the pairs.
  */
 typedef struct Stop
 {
 	const Profile *profile;
-	double	   *pair;
-	size_t		n;
+	Values		pair;			/* their ratios */
 	double		lower;			/* NAN until there are two pairs */
 	double		upper;
 	double		half_width;
@@ -186,7 +185,6 @@ typedef struct Stop
 } Stop;
 
 extern void stop_init(Stop *stop, const Profile *profile);
-extern bool stop_add(Stop *stop, double ratio);	/* false: no memory */
 extern bool stop_is_finished(Stop *stop, double seconds);
 extern double stop_left(const Stop *stop, double seconds);
 
