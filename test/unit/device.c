@@ -93,17 +93,10 @@ say_throttling(NvmlRef device, unsigned long long *reasons)
 }
 
 static int
-list_processes(NvmlRef device, unsigned int *n, NvmlProcess *processes)
+list_processes(NvmlRef device, unsigned int *n, void *processes)
 {
-	unsigned int room = *n;
-
 	*n = OURS + strangers;
-	if (room < *n)
-		return 7;				/* NVML_ERROR_INSUFFICIENT_SIZE */
-	for (unsigned int i = 0; i < *n; i++)
-		processes[i].pid = i == 0 ? (unsigned int) getpid() : i < OURS
-			? (unsigned int) measure.live.generator.pid : 100 + i;
-	return 0;
+	return 7;					/* NVML_ERROR_INSUFFICIENT_SIZE */
 }
 
 static unsigned int multi_instance;
@@ -180,7 +173,6 @@ throttled(const char *by)
 int
 main(void)
 {
-	measure.live.generator.pid = 31;
 	note(1980, 1755);
 	check(clocks(1755, 1980), "the least and the most of its clock are noted");
 	check(!json_object_get(measure.environment, "foreign_processes"),
@@ -198,7 +190,7 @@ main(void)
 	check(foreign() == 1, "a process of another program is noted");
 	strangers = 200;
 	note(1980, 1980);
-	check(foreign() == 200, "and more of them than a list holds");
+	check(foreign() == 200, "and many of them");
 	strangers = 0;
 	gpu_note_state(&measure);
 	check(foreign() == 200, "also when they have gone");

@@ -35,7 +35,6 @@ typedef struct NvmlState
 	int			temperature;	/* degrees Celsius */
 	unsigned long long throttle;	/* NVML's clocks event reasons */
 	int			processes;		/* computing on it, -1 where not known */
-	pid_t		pid[64];		/* of the first; none where there are more */
 } NvmlState;
 
 /* number of GPUs, 0 without the library */

@@ -17,7 +17,6 @@
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
 
-#define LISTED			64		/* processes that are known by number */
 #define MIG_ON "multi-instance mode is on: instances are not measured one by one"
 
 bool
@@ -146,29 +145,6 @@ gpu_environment(Measure *m)
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
-/* Counts processes of others, by number where NVML sees the same numbers, else by count. */
-static int
-foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
-{
-	int			foreign = 0;
-	int			listed = state->processes <= LISTED ? state->processes : 0;
-	bool		self = false;
-
-	for (int i = 0; i < listed; i++)
-		self = self || state->pid[i] == getpid();
-	if (!self)
-		return state->processes > n + 1 ? state->processes - n - 1 : 0;
-	for (int i = 0; i < listed; i++)
-	{
-		bool		known = state->pid[i] == getpid();
-
-		for (int j = 0; j < n; j++)
-			known = known || state->pid[i] == ours[j]->pid;
-		foreign += !known;
-	}
-	return foreign;
-}
-
 /* The least and the most of a number so far; -1: not known. */
 static void
 note_range(int *range, int value)
@@ -183,7 +159,6 @@ void
 gpu_note_state(Measure *m)
 {
 	GpuSeen    *seen = &m->gpu->seen;
-	const Executor *ours[] = {&m->live.generator};
 	NvmlState	state;
 	char		text[200];
 	int			foreign;
@@ -191,7 +166,8 @@ gpu_note_state(Measure *m)
 	measure_reap(m);
 	if (!nvml_state(m->gpu->nvml.index, &state))
 		return;
-	foreign = foreign_processes(&state, ours, m->live.generating);
+	/* besides this process, and the generator of inputs */
+	foreign = state.processes - 1 - m->live.generating;
 	note_range(seen->sm_mhz, state.sm_mhz);
 	note_range(seen->temperature, state.temperature);
 	seen->throttle |= state.throttle;

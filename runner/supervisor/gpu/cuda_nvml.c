@@ -23,14 +23,6 @@ typedef struct NvmlMemory
 				used;
 } NvmlMemory;
 
-typedef struct NvmlProcess
-{
-	unsigned int pid;
-	unsigned long long used;
-	unsigned int gpu_instance;
-	unsigned int compute_instance;
-} NvmlProcess;
-
 /* clang-format off */
 #define NVML_FUNCTIONS(X) \
 	X(Init_v2, (void)) \
@@ -49,7 +41,7 @@ typedef struct NvmlProcess
 	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
 	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
 	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, \
-										  NvmlProcess *processes)) \
+										  void *processes)) \
 	X(DeviceGetMigMode, (NvmlRef device, unsigned int *current, unsigned int *pending))
 
 static struct
@@ -154,8 +146,7 @@ nvml_state(int index, NvmlState *state)
 {
 	NvmlRef		ref;
 	unsigned int value;
-	NvmlProcess process[64];
-	unsigned int n = 64;
+	unsigned int n = 0;
 	int			answer;
 
 	memset(state, 0, sizeof(*state));
@@ -171,11 +162,9 @@ nvml_state(int index, NvmlState *state)
 	if (nvml.DeviceGetCurrentClocksThrottleReasons)
 		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
 	answer = nvml.DeviceGetComputeRunningProcesses_v3
-		? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) : -1;
+		? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL) : -1;
 	if (answer == 0 || answer == MORE_THAN_ROOM)
 		state->processes = (int) n;
-	for (unsigned int i = 0; answer == 0 && i < n && i < 64; i++)
-		state->pid[i] = (pid_t) process[i].pid;
 	return true;
 }
 
