@@ -42,6 +42,31 @@ make_room(Measure *m, size_t bytes)
 	return true;
 }
 
+/* Sends a copy between rows on the device and rows in page-locked memory on its way. */
+static bool
+copy_rows(Measure *m, CuAddress device, size_t pitch, char *host, size_t host_pitch, size_t width,
+		  size_t height, bool up)
+{
+	CuCopy		copy = {.from_type = up ? 1 : 2,.to_type = up ? 2 : 1,.from = device,.to = device,
+		.from_host = host,.to_host = host,.from_pitch = up ? host_pitch : pitch,
+		.to_pitch = up ? pitch : host_pitch,.width = width,.height = height};
+
+	return gpu_good(m, m->gpu->driver.Memcpy2DAsync(&copy, m->gpu->stream), "to copy arrays");
+}
+
+/* The late part of a piece of a run's input, whose piece lies there on the device. */
+static bool
+copy_part(Measure *m, uint32_t slot, uint32_t piece, CuAddress device, bool up)
+{
+	const GpuLate *late = &m->gpu->late;
+	size_t		width = late->part[piece] / 2;
+
+	return width == 0
+		|| copy_rows(m, device + late->offset[piece], width,
+					 late->input + slot * late->stretch + late->at[piece], width + ROW_GAP, width,
+					 2, up);
+}
+
 /* Draws the late part of each piece of an input: all of it, if there is room. */
 static void
 draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
@@ -80,17 +105,8 @@ gpu_load(Measure *m, Arena *arena, uint32_t n)
 		return false;
 	for (uint32_t slot = 0; slot < n; slot++)
 		for (uint32_t j = 0; j < pieces.n; j++)
-		{
-			size_t		width = late->part[j] / 2;
-			CuCopy		down = {.from_type = 2, .from = pieces.piece[j].from
-				+ slot * pieces.from_stride + late->offset[j], .from_pitch = width, .to_type = 1,
-				.to_host = late->input + slot * late->stretch + late->at[j],
-				.to_pitch = width + ROW_GAP, .width = width, .height = 2};
-
-			if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&down, gpu->stream),
-									   "to bring an input"))
+			if (!copy_part(m, slot, j, pieces.piece[j].from + slot * pieces.from_stride, false))
 				return false;
-		}
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
 }
 
@@ -149,22 +165,12 @@ bool
 gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	Gpu		   *gpu = m->gpu;
-	GpuLate    *late = &gpu->late;
 	CudaPieces	pieces;
 
 	gpu_pieces(m, arena, side, &pieces);
 	for (uint32_t j = 0; j < pieces.n; j++)
-	{
-		size_t		width = late->part[j] / 2;
-		CuCopy		up = {.from_type = 1, .from_host = late->input + slot * late->stretch
-			+ late->at[j], .from_pitch = width + ROW_GAP, .to_type = 2,
-			.to = pieces.piece[j].to + slot * pieces.piece[j].to_stride + late->offset[j],
-			.to_pitch = width,.width = width,.height = 2};
-
-		if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&up, gpu->stream),
-								   "to bring an input"))
+		if (!copy_part(m, slot, j, pieces.piece[j].to + slot * pieces.piece[j].to_stride, true))
 			return false;
-	}
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
 }
 
@@ -207,18 +213,9 @@ copy_few(Measure *m, const uint64_t *address, int n, size_t size, char *host, bo
 		uint64_t	high = i + 1 < n ? address[i + 1] : 0;
 		bool		both = high >= low + size && high - low <= FARTHEST;
 		size_t		width = both || size < 2 ? size : size / 2;
-		CuCopy		copy = {.width = width,.height = both || size > 1 ? 2 : 1};
-		uint64_t	pitch = both ? high - low : width;
-		char	   *at = host + (size_t) i * sizeof(uint64_t);
-		size_t		host_pitch = both ? sizeof(uint64_t) : width;
 
-		if (up)
-			copy = (CuCopy) {.from_type = 1,.from_host = at,.from_pitch = host_pitch,.to_type = 2,
-				.to = low,.to_pitch = pitch,.width = copy.width,.height = copy.height};
-		else
-			copy = (CuCopy) {.from_type = 2,.from = low,.from_pitch = pitch,.to_type = 1,
-				.to_host = at,.to_pitch = host_pitch,.width = copy.width,.height = copy.height};
-		if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&copy, gpu->stream), "to read outputs"))
+		if (!copy_rows(m, low, both ? high - low : width, host + (size_t) i * sizeof(uint64_t),
+					   both ? sizeof(uint64_t) : width, width, both || size > 1 ? 2 : 1, up))
 			return false;
 		i += both ? 2 : 1;
 	}
