@@ -542,6 +542,7 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 			{
 				p->to = outputs + m->output[out].offset;
 				p->to_stride = arena->output_slot_bytes;
+				p->is_output = true;
 			}
 			in++;
 			pieces->n++;

@@ -82,6 +82,7 @@ typedef struct CudaPiece
 	CuAddress	to;
 	uint64_t	to_stride;		/* distance between slots */
 	uint64_t	bytes;			/* rounded up to 16 */
+	bool		is_output;		/* as well */
 } CudaPiece;
 
 typedef struct CudaPieces

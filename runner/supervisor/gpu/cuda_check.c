@@ -117,22 +117,6 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 					"to compare arrays");
 }
 
-/* whether an argument that is copied to the slots is also an output, by its number among these */
-static bool
-is_output_too(const Measure *m, uint32_t number)
-{
-	const Signature *s = &m->job->signature;
-
-	for (int i = 0; m->job->language == LANGUAGE_CUDA && i < s->arguments; i++)
-	{
-		ArgumentRole role = s->argument[i].role;
-
-		if ((role == ROLE_IN || role == ROLE_INOUT) && number-- == 0)
-			return role == ROLE_INOUT;
-	}
-	return false;
-}
-
 bool
 gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
@@ -145,7 +129,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 		const CudaPiece *p = &pieces.piece[i];
 		CudaComparison c;
 
-		if (is_output_too(m, i))
+		if (p->is_output)
 			continue;
 		/* as words, which have no tolerance */
 		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
