@@ -80,18 +80,10 @@ measure_cause(Measure *m, Side side, const char *cause)
 static const char *
 signal_text(int number)
 {
+	static char text[80];
+
 	switch (number)
 	{
-		case SIGSEGV:
-			return "SIGSEGV, a bad memory access";
-		case SIGBUS:
-			return "SIGBUS, a bad memory access";
-		case SIGFPE:
-			return "SIGFPE, an integer division by zero or overflow";
-		case SIGILL:
-			return "SIGILL, an illegal instruction";
-		case SIGABRT:
-			return "SIGABRT";
 		case SIGSYS:
 			return "a forbidden system call (processes, signals, sockets and files are closed to "
 				"candidates)";
@@ -100,7 +92,9 @@ signal_text(int number)
 		case SIGKILL:
 			return "SIGKILL, perhaps for want of memory";
 		default:
-			return strsignal(number);
+			snprintf(text, sizeof(text), "SIG%s, %s", sigabbrev_np(number) ?: "?",
+					 sigdescr_np(number) ?: "?");
+			return text;
 	}
 }
 
