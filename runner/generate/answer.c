@@ -235,19 +235,19 @@ answer_feed(Answer *answer, const char *data, size_t length)
 }
 
 void
-answer_end(Answer *answer)
+answer_end(Answer *answer, bool clean)
 {
 	const char *reason;
 
 	if (answer->outcome == NULL)
 		take_line(answer);
-	if (answer->outcome == NULL)
+	if (answer->outcome == NULL && clean)
 		take_data(answer, true);
 	reason = json_string_value(json_object_get(answer->report, "finish_reason"));
-	if (answer->outcome == NULL && !answer->complete)
-		answer_close(answer, "broken", "the body ended before a chat completion did");
-	else if (answer->outcome == NULL)
+	if (answer->outcome == NULL && (answer->finished || (answer->complete && clean)))
 		answer_close(answer, "answered",
 					 answer->text.length == 0 && reason && strcasecmp(reason, "length") == 0
 					 ? "the tokens were used up before the answer began" : "");
+	else if (answer->outcome == NULL && clean)
+		answer_close(answer, "broken", "the body ended before a chat completion did");
 }

@@ -147,14 +147,14 @@ static double
 retry_after(CURL *easy)
 {
 	struct curl_header *field;
-	double		seconds;
+	double		seconds = 0;
 	char	   *end;
 
 	if (curl_easy_header(easy, "retry-after-ms", 0, CURLH_HEADER, -1, &field) == CURLHE_OK)
 		seconds = strtod(field->value, NULL) / 1000;
-	else if (curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &field) != CURLHE_OK)
-		return 0;
-	else if ((seconds = strtod(field->value, &end)), *end != '\0')
+	if (!(seconds > 0)
+		&& curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &field) == CURLHE_OK
+		&& (seconds = strtod(field->value, &end)) == 0 && end == field->value)
 		seconds = (double) (curl_getdate(field->value, NULL) - time(NULL));
 	return seconds > 1e9 ? 1e9 : seconds > 0 ? seconds : 0;
 }
@@ -187,10 +187,9 @@ conclude(Transfer *t, CURLcode code)
 	bool		paid;
 
 	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-	/* all of the answer was there, whatever became of the connection after it */
-	if (status < 300 && (answer->finished || code == CURLE_OK
-						 || (code == CURLE_OPERATION_TIMEDOUT && answer->complete)))
-		answer_end(answer);
+	if (status < 300)
+		answer_end(answer, code == CURLE_OK
+				   || (code == CURLE_OPERATION_TIMEDOUT && answer->complete));
 	snprintf(words, sizeof(words), "HTTP status %ld: %s", status,
 			 status < 400 ? "redirects are not followed"
 			 : answer->text.length > 0 ? answer->text.data : "(no text)");

@@ -31,8 +31,11 @@ typedef struct Answer
 /* takes a piece of the body; false: the rest is not wanted, and outcome says why */
 extern bool answer_feed(Answer *answer, const char *data, size_t length);
 
-/* takes the end of the body: outcome is answered unless something is wrong or missing */
-extern void answer_end(Answer *answer);
+/*
+ * Takes the end of the body: outcome is answered unless something is wrong or missing. It stays NULL
+ * where the connection did not end as it should, and not all of the answer had come.
+ */
+extern void answer_end(Answer *answer, bool clean);
 
 /* ends an answer; words: why, or empty */
 extern void answer_close(Answer *answer, const char *outcome, const char *words);

@@ -25,7 +25,7 @@ read_body(const char *data, size_t size, size_t piece)
 	for (size_t at = 0; at < size; at += piece)
 		if (!answer_feed(&answer, data + at, piece < size - at ? piece : size - at))
 			break;
-	answer_end(&answer);
+	answer_end(&answer, true);
 	HOLDS(answer.outcome != NULL);
 	HOLDS(answer.text.length <= MAX_TEXT);
 	if (answer.text.length > 0)

@@ -18,7 +18,7 @@ read_body(const char *data, size_t length, size_t piece)
 	for (size_t at = 0; at < length; at += piece)
 		if (!answer_feed(&answer, data + at, piece < length - at ? piece : length - at))
 			break;
-	answer_end(&answer);
+	answer_end(&answer, true);
 	return answer;
 }
 
