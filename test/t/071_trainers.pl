@@ -120,6 +120,13 @@ except Exception:
     pass
 third = cudal1.verl.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
 rlhf = cudal1.openrlhf.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
+# a query is decoded: other blanks, a special token before it, the beginning cut off, the end repeated by the answer; another text is none
+long = "It 's said .\n" * 20 + "Now answer .\n<|assistant|>\n"
+told = [cudal1.openrlhf.answer_of(q, long) for q in (long + " a", "<s> " + long.replace(" .", ".") + "a", long[90:] + "a" + long[-150:] + "b")]
+try:
+    told.append(cudal1.openrlhf.answer_of("else", long))
+except ValueError:
+    told.append("refused")
 # prompts that are drawn as a trainer reads them, by what datasets.Dataset does with a transform
 class Rows:
     def from_dict(columns):
@@ -184,7 +191,7 @@ lost = cudal1.wait(cudal1.submit([ids[0]], [answer("wait never")], "grpo", [None
 print(json.dumps([wrong, repeated]))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
-print(json.dumps([batch, again == batch, third == batch, rlhf]))
+print(json.dumps([batch, again == batch, third == batch, rlhf, [t.strip()[0] + t.strip()[-1] for t in told]], default=lambda tensor: [round(x, 6) for x in tensor.tolist()]))
 print(json.dumps(drawn))
 print(json.dumps(gone))
 print(json.dumps([offered, extra["failure"], metrics, lines, reasons["failure"], kinds, refused, wrong_lengths, prepared, group]))
@@ -205,7 +212,7 @@ is($out,
 	'[2, "**Task", [1.51, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
-	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n"
+	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}, ["aa", "aa", "ab", "rd"]]' . "\n"
 	  . '[[1, 2, ["prompt", "prompt_id"]], [1, 2, ["prompt", "prompt_id"]], 4]' . "\n"
 	  . '[1.37, null, 1.62, "refused"]' . "\n"
 	  . '[[1.87, 0.0, 0.0], ["successful", "malformed", "crash"], {"outcome/right": 0.33, "outcome/crash": 0.33, "outcome/malformed": 0.33},'

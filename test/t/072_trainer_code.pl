@@ -1,5 +1,5 @@
-# The package cudal1 under the calling code of TRL and verl themselves: a trainer takes steps, managers rate batches, with rewards from
-# a server. TRAINERS_PYTHON names a Python with psycopg and trl or verl; without it there is nothing to test.
+# The package cudal1 under the calling code of TRL, verl and OpenRLHF themselves: a trainer takes steps, managers rate batches, an executor
+# answers, with rewards from a server. TRAINERS_PYTHON names a Python with psycopg and one of them; without it there is nothing to test.
 use strict;
 use warnings;
 use FindBin;
@@ -22,7 +22,7 @@ sub outcome
 	my ($out, $err) = ('', '');
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
 	IPC::Run::run([ $python, '-B', "$FindBin::RealBin/../trainers/$script", $argument ], '>', \$out, '2>', \$err);
-	my ($line) = $out =~ /^(\{"(?:trl|verl)".*\})$/m;
+	my ($line) = $out =~ /^(\{"(?:trl|verl|openrlhf)".*\})$/m;
 	ok(defined $line, "$script comes to its end") or diag("$out$err");
 	return defined $line ? JSON::PP::decode_json($line) : {};
 }
@@ -44,6 +44,16 @@ SKIP:
 	ok($found->{again}, 'and again alike');
 	is($node->safe_psql('postgres', $proposals), '4 1', 'a batch that is rated again adds nothing');
 	is_deeply($found->{$_}, [ [ 1.51, JSON::PP::true ], [ 2.5, JSON::PP::true ], [ 0, JSON::PP::true ] ], "one by one in the reward loop, $_") for qw(single gathered);
+}
+
+SKIP:
+{
+	skip 'OpenRLHF is not installed', 5 if system("$python -c 'import openrlhf.utils.agent' >/dev/null 2>&1") != 0;
+	my $found = outcome('openrlhf_rewards.py', "$FindBin::RealBin/../../python");
+	is_deeply(numbers($found->{rewards}), [ 1.51, 2.5, 0, 0 ], 'OpenRLHF: samples have their rewards, one number each');
+	is_deeply(numbers($found->{scores}), [ 1, 1, 0, 0 ], 'and scores for its filter');
+	is_deeply(numbers($found->{measured}), [ 1, 1, 1, 1 ], 'all are measured');
+	is_deeply([ map { numbers($found->{$_}) } qw(cleaned cut) ], [ ([ 1.51, 2.5, 0, 0 ]) x 2 ], 'an answer is told from a prompt with other blanks, or cut off in front');
 }
 
 SKIP:
