@@ -154,6 +154,8 @@ static const struct
 	{"<unused94>thought", "<unused95>", true},
 	{"<details type=\"reasoning\"", "</details>", false},
 	{"Here is my thought process:", "Here is my response:", false},
+	{"Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", true},
+	{"<|think|>", "<|content|>", false},
 };
 
 typedef struct Tag

@@ -1,6 +1,6 @@
 -- Answers of models: what is meant is found, what is missing is named, nothing raises.
 BEGIN;
-SELECT plan(67);
+SELECT plan(70);
 
 CREATE TEMP TABLE answer (name text, response text, code text, reason text);
 CREATE FUNCTION pg_temp.whole(body text) RETURNS text LANGUAGE sql AS
@@ -44,6 +44,8 @@ INSERT INTO answer VALUES
 ('the protocol repeated first', E'I will write\n## Performance Analysis\n## Algorithm Design\n## Code Implementation\nas asked.\n\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('reasoning before', E'<think>\n## Code Implementation\n```c\nwrong\n</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('reasoning without its opening tag', E'hm\n## Code Implementation\n```c\nwrong\n</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
+('reasoning of Apriel', E'Here are my reasoning steps:\n' || pg_temp.whole(E'```\nwrong\n```\n[BEGIN FINAL RESPONSE]\n') || pg_temp.whole(E'```\nx\n```\n[END FINAL RESPONSE]'), 'x', NULL),
+('reasoning of Solar', '<|think|>' || pg_temp.whole(E'```\nwrong\n```\n<|end|><|begin|>assistant<|content|>') || pg_temp.whole(E'```\nx\n```<|end|>'), 'x', NULL),
 ('reasoning twice', E'<think>a</think>\n<think>b</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('another tag on the line of a block''s end', E'<think>\na</think> </reasoning> \n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('the last of several closing tags', E'<think>a</think>\n</think>\n## Code Implementation\n```\nwrong\n</reasoning>\n<thinking>b</thinking>' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
@@ -64,6 +66,7 @@ INSERT INTO answer VALUES
 ('cut off', pg_temp.whole(E'```c\nint x;\nint y'), NULL, 'the code fence is not closed: the answer was cut off'),
 ('cut off after a sketch', pg_temp.whole(E'```c\nx\n```\n```c\nint main(void) { return'), NULL, 'the code fence is not closed: the answer was cut off'),
 ('reasoning without end', E'<think>\nlet me see', NULL, 'the reasoning block is not closed: the answer was cut off'),
+('reasoning of Apriel without end', E'Here are my reasoning steps:\n' || pg_temp.whole(E'```\nwrong\n```\n'), NULL, 'the reasoning block is not closed: the answer was cut off'),
 ('only reasoning', E'<think>a</think>\n', NULL, 'the response is empty'),
 ('nothing', '', NULL, 'the response is empty'),
 ('blanks', E' \n\t\r\n', NULL, 'the response is empty'),
