@@ -129,23 +129,25 @@ COMMENT ON FUNCTION cudal1.is_c_name IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 
 CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
-	OUT highest numeric, OUT integral boolean)
+	OUT highest numeric, OUT integral boolean, OUT c_type text, OUT cuda_type text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT f.width, f.lowest, f.highest, f.integral
+	SELECT f.width, f.lowest, f.highest, f.integral, f.c_type, coalesce(f.cuda_type, f.c_type)
 		FROM (VALUES
-			('float64', 8, -1.7e308, 1.7e308, false),
-			('float32', 4, -3.4e38, 3.4e38, false),
-			('float16', 2, -65504, 65504, false),
-			('bfloat16', 2, -3.3e38, 3.3e38, false),
-			('int64', 8, -9223372036854775808, 9223372036854775807, true),
-			('int32', 4, -2147483648, 2147483647, true),
-			('uint8', 1, 0, 255, true),
-			('bool', 1, 0, 1, true)) AS f(name, width, lowest, highest, integral)
+			('float64', 8, -1.7e308, 1.7e308, false, 'double', NULL),
+			('float32', 4, -3.4e38, 3.4e38, false, 'float', NULL),
+			('float16', 2, -65504, 65504, false, '_Float16', '__half'),
+			('bfloat16', 2, -3.3e38, 3.3e38, false, 'uint16_t', '__nv_bfloat16'),
+			('int64', 8, -9223372036854775808, 9223372036854775807, true, 'int64_t', NULL),
+			('int32', 4, -2147483648, 2147483647, true, 'int32_t', NULL),
+			('uint8', 1, 0, 255, true, 'uint8_t', NULL),
+			('bool', 1, 0, 1, true, 'bool', NULL))
+			AS f(name, width, lowest, highest, integral, c_type, cuda_type)
 		WHERE f.name = dtype;
 $$;
 COMMENT ON FUNCTION cudal1.dtype_facts IS
-'bytes of an element of a dtype, its range, and whether it holds integers; NULL: no such dtype';
+'bytes of an element of a dtype, its range, whether it holds integers, and its types in C and CUDA;
+NULL: no such dtype';
 
 CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
 RETURNS jsonb
@@ -157,7 +159,7 @@ DECLARE
 	number	numeric;
 BEGIN
 	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
-	PERFORM cudal1.bad_signature_if(dtype IN ('float16', 'bfloat16'),
+	PERFORM cudal1.bad_signature_if(facts.width < 4 AND NOT facts.integral,
 		format('%s: %s cannot be passed by value', label, dtype),
 		'Scalars are float64, float32, int64, int32, uint8 or bool.');
 	IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN

@@ -301,15 +301,9 @@ BEGIN ATOMIC
 						WHEN a.arg ->> 'role' = 'out' THEN 'output'
 						 ELSE 'input and output' END) END, E'\n' ORDER BY a.place))
 	FROM (SELECT e.value AS arg, e.ordinality AS place,
-				 CASE WHEN e.value ->> 'dtype' = 'float64' THEN 'double'
-					  WHEN e.value ->> 'dtype' = 'float32' THEN 'float'
-					  WHEN e.value ->> 'dtype' = 'float16' THEN CASE WHEN language = 'cuda'
-						THEN '__half' ELSE '_Float16' END
-					  WHEN e.value ->> 'dtype' = 'bfloat16' THEN CASE WHEN language = 'cuda'
-						THEN '__nv_bfloat16' ELSE 'uint16_t' END
-					  WHEN e.value ->> 'dtype' = 'bool' THEN 'bool'
-					  ELSE (e.value ->> 'dtype') || '_t' END AS type
-		  FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
+				 CASE language WHEN 'cuda' THEN f.cuda_type ELSE f.c_type END AS type
+		  FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e
+		  CROSS JOIN LATERAL cudal1.dtype_facts(e.value ->> 'dtype') AS f) AS a;
 END;
 COMMENT ON FUNCTION cudal1.entry_declaration IS
 'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its

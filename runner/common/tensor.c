@@ -14,9 +14,10 @@ typedef struct DtypeEntry
 	uint32_t	dtype;
 	const char *name;
 	size_t		size;
-	bool		is_float;
+	double		epsilon;		/* from 1 to the next number; 0: of integers */
 	double		rtol;
 	double		atol;
+	bool		modules;		/* arrays of PyTorch's modules have it, no signature's */
 } DtypeEntry;
 
 /*
@@ -24,16 +25,16 @@ typedef struct DtypeEntry
  * differ by; of half precision a few of the type's roundings
  */
 static const DtypeEntry dtypes[] = {
-	{WIRE_FLOAT64, "float64", 8, true, 1e-7, 1e-8},
-	{WIRE_FLOAT32, "float32", 4, true, 1e-3, 1e-4},
-	{WIRE_FLOAT16, "float16", 2, true, 1e-2, 1e-2},
-	{WIRE_BFLOAT16, "bfloat16", 2, true, 2e-2, 2e-2},
-	{WIRE_INT64, "int64", 8, false, 0, 0},
-	{WIRE_INT32, "int32", 4, false, 0, 0},
-	{WIRE_INT16, "int16", 2, false, 0, 0},
-	{WIRE_INT8, "int8", 1, false, 0, 0},
-	{WIRE_UINT8, "uint8", 1, false, 0, 0},
-	{WIRE_BOOL, "bool", 1, false, 0, 0},
+	{WIRE_FLOAT64, "float64", 8, DBL_EPSILON, 1e-7, 1e-8},
+	{WIRE_FLOAT32, "float32", 4, FLT_EPSILON, 1e-3, 1e-4},
+	{WIRE_FLOAT16, "float16", 2, 0x1p-10, 1e-2, 1e-2},
+	{WIRE_BFLOAT16, "bfloat16", 2, 0x1p-7, 2e-2, 2e-2},
+	{WIRE_INT64, "int64", 8},
+	{WIRE_INT32, "int32", 4},
+	{WIRE_INT16, "int16", 2,.modules = true},
+	{WIRE_INT8, "int8", 1,.modules = true},
+	{WIRE_UINT8, "uint8", 1},
+	{WIRE_BOOL, "bool", 1},
 };
 
 static const DtypeEntry *
@@ -66,16 +67,34 @@ tensor_dtype_is_float(uint32_t dtype)
 {
 	const DtypeEntry *entry = find(dtype);
 
-	return entry && entry->is_float;
+	return entry && entry->epsilon > 0;
+}
+
+double
+tensor_epsilon(uint32_t dtype)
+{
+	return find(dtype)->epsilon;
 }
 
 uint32_t
 tensor_dtype_parse(const char *name)
 {
 	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
-		if (strcmp(dtypes[i].name, name) == 0)
+		if (!dtypes[i].modules && strcmp(dtypes[i].name, name) == 0)
 			return dtypes[i].dtype;
 	return 0;
+}
+
+const char *
+tensor_dtype_names(void)
+{
+	static char names[256];
+
+	names[0] = '\0';
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+		if (!dtypes[i].modules)
+			strcat(strcat(names, names[0] ? ", " : ""), dtypes[i].name);
+	return names;
 }
 
 static float
@@ -310,22 +329,6 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 	*atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
 }
 
-double
-tensor_epsilon(uint32_t dtype)
-{
-	switch (dtype)
-	{
-		case WIRE_FLOAT64:
-			return DBL_EPSILON;
-		case WIRE_FLOAT16:
-			return 0x1p-10;
-		case WIRE_BFLOAT16:
-			return 0x1p-7;
-		default:
-			return FLT_EPSILON;
-	}
-}
-
 bool
 tensor_equal(bool exact, size_t n, size_t mismatches, size_t far)
 {
@@ -417,7 +420,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
-	if (!entry->is_float)
+	if (entry->epsilon == 0)
 	{
 		if (memcmp(expected, found, n * entry->size) == 0)
 			return;
@@ -441,7 +444,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			for (size_t i = from; i < to && isnan(worst); i++)
 				compare_one(expected, found, dtype, i, tolerance, result);
 		}
-	result->equal = tensor_equal(!entry->is_float, n, result->mismatches, result->far);
+	result->equal = tensor_equal(entry->epsilon == 0, n, result->mismatches, result->far);
 }
 
 void

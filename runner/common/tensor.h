@@ -31,7 +31,9 @@ typedef struct Tensor
 
 extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */
 extern const char *tensor_dtype_name(uint32_t dtype);
-extern uint32_t tensor_dtype_parse(const char *name);	/* 0 if unknown */
+/* of a signature's array: 0 if unknown; all names that there are */
+extern uint32_t tensor_dtype_parse(const char *name);
+extern const char *tensor_dtype_names(void);
 extern bool tensor_dtype_is_float(uint32_t dtype);
 
 /* float16 and bfloat16 of a value, ties to even; without a branch, for many side by side */

@@ -98,13 +98,14 @@ typedef struct WireMessage
 	int64_t		value;
 } WireMessage;
 
-/* element types; wire_layout.c and tensor.c map their names to these */
+/* element types, those of floating point first; tensor.c has their names */
 typedef enum WireDtype
 {
 	WIRE_FLOAT64 = 1,
 	WIRE_FLOAT32 = 2,
 	WIRE_FLOAT16 = 3,
 	WIRE_BFLOAT16 = 4,
+	WIRE_LAST_FLOAT = WIRE_BFLOAT16,
 	WIRE_INT64 = 5,
 	WIRE_INT32 = 6,
 	WIRE_INT16 = 7,

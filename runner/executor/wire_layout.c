@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "common/wire.h"
+#include "common/tensor.h"
 
 /* Python unpacks these without padding, so there must be none */
 _Static_assert(offsetof(WireMessage, op) == 8 && offsetof(WireMessage, seed) == 24
@@ -62,11 +62,11 @@ main(void)
 	WIRE(PY_FLOAT);
 	WIRE(PY_BOOL);
 	WIRE(PY_NONE);
-	printf("DTYPES = {%d: \"float64\", %d: \"float32\", %d: \"float16\", %d: \"bfloat16\",\n",
-		   WIRE_FLOAT64, WIRE_FLOAT32, WIRE_FLOAT16, WIRE_BFLOAT16);
-	printf("          %d: \"int64\", %d: \"int32\", %d: \"int16\", %d: \"int8\",\n",
-		   WIRE_INT64, WIRE_INT32, WIRE_INT16, WIRE_INT8);
-	printf("          %d: \"uint8\", %d: \"bool\"}\n", WIRE_UINT8, WIRE_BOOL);
+	printf("DTYPES = {");
+	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
+		if (tensor_dtype_size(dtype) > 0)
+			printf("%u: \"%s\", ", dtype, tensor_dtype_name(dtype));
+	printf("}\n");
 	AT("SLOTS", slots);
 	AT("SEEDS", seeds);
 	AT("TRAITS", traits);

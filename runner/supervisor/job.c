@@ -147,10 +147,9 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
 	a->role = (ArgumentRole) role;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
-	if (a->tensor.dtype == 0 || a->tensor.dtype == WIRE_INT16 || a->tensor.dtype == WIRE_INT8)
-		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, "
-					 "float16, bfloat16, int64, int32, "
-					 "uint8 or bool", name);
+	if (a->tensor.dtype == 0)
+		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of %s", name,
+					 tensor_dtype_names());
 	if (a->role == ROLE_SCALAR)
 	{
 		if (!json_is_number(value) && !json_is_boolean(value))

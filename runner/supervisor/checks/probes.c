@@ -134,7 +134,14 @@ draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 static double
 coarse(uint32_t dtype)
 {
-	return dtype == WIRE_FLOAT64 ? 0x1p-20 : dtype == WIRE_BFLOAT16 ? 0x1p-8 : 0x1p-11;
+	return dtype == WIRE_FLOAT64 ? 0x1p-20 : fmax(0x1p-11, tensor_epsilon(dtype) / 2);
+}
+
+/* whether a floating-point type is of half precision */
+static bool
+is_half(uint32_t dtype)
+{
+	return tensor_dtype_size(dtype) <= 2;
 }
 
 /* The axis of a sequence's steps. */
@@ -177,7 +184,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
 			change->factor = SCALE;
-			return t->dtype != WIRE_FLOAT16 && t->dtype != WIRE_BFLOAT16;
+			return !is_half(t->dtype);
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			return true;
@@ -192,7 +199,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 			change->factor = SCALE;
 			repeat(t, longest_axis(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
-				&& t->dtype != WIRE_FLOAT16 && t->dtype != WIRE_BFLOAT16;
+				&& !is_half(t->dtype);
 		default:
 			return false;
 	}
@@ -240,7 +247,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
 
 		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
-			|| (!coarsely && (dtype == WIRE_FLOAT16 || dtype == WIRE_BFLOAT16)))
+			|| (!coarsely && is_half(dtype)))
 			continue;
 		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
 			return false;

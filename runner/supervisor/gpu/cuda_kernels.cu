@@ -307,7 +307,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			   Tolerance tolerance, CudaComparison *result)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
-	bool		exact = dtype > WIRE_BFLOAT16;
+	bool		exact = dtype > WIRE_LAST_FLOAT;
 	float		worst = 0;
 	u64			first = ~0ull,
 				wrong = 0,
