@@ -233,8 +233,9 @@ BEGIN
 		'reference must not be longer than 1 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(reference, '[^[:space:]]', 1048576), '22023',
 		'reference must not be empty');
-	PERFORM cudal1.raise_if(language NOT IN ('c', 'cuda', 'pytorch'), '22023',
-		format('unknown language "%s"', language), 'Languages are c, cuda and pytorch.');
+	PERFORM cudal1.raise_if(language <> ALL (cudal1.languages()), '22023',
+		format('unknown language "%s"', language),
+		format('Languages are %s.', array_to_string(cudal1.languages(), ', ')));
 	IF language = 'pytorch' AND signature IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'signature must be null for language pytorch',
@@ -318,13 +319,11 @@ BEGIN
 		'device', 'a device class (cpu or cuda) or a device model');
 	class := (SELECT d.class FROM cudal1.device AS d WHERE t.device IN (d.class, d.model) LIMIT 1);
 	class := CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device ELSE class END;
-	PERFORM cudal1.bad_option_if(t.language = 'c' AND class = 'cuda'
-			OR t.language = 'cuda' AND class = 'cpu', 'device',
-		format('of class %s for language %s', CASE t.language WHEN 'c' THEN 'cpu' ELSE 'cuda' END,
-			t.language));
-	t.device := coalesce(t.device, CASE WHEN t.language = 'c' THEN 'cpu'
-		WHEN t.language = 'cuda' OR EXISTS (SELECT FROM cudal1.device AS d
-			WHERE d.class = 'cuda' AND d.enabled AND 'pytorch' = ANY (d.languages)) THEN 'cuda'
+	PERFORM cudal1.bad_option_if(class <> cudal1.class_of_language(t.language), 'device',
+		format('of class %s for language %s', cudal1.class_of_language(t.language), t.language));
+	t.device := coalesce(t.device, cudal1.class_of_language(t.language),
+		CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
+			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
 		ELSE 'cpu' END);
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_name('baseline', t.baseline);

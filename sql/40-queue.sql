@@ -35,8 +35,9 @@ BEGIN
 		WHEN jsonb_typeof(device -> 'languages') IS DISTINCT FROM 'array'
 			OR EXISTS (SELECT FROM jsonb_array_elements(device -> 'languages') AS l
 					   WHERE jsonb_typeof(l) <> 'string'
-						OR l #>> '{}' NOT IN ('c', 'cuda', 'pytorch'))
-			THEN 'languages of device must be an array of c, cuda and pytorch'
+						OR l #>> '{}' <> ALL (cudal1.languages()))
+			THEN 'languages of device must be an array of '
+				|| array_to_string(cudal1.languages(), ', ')
 		WHEN device ? 'details'
 			AND jsonb_typeof(device -> 'details') <> 'object'
 			THEN 'details of device must be a JSON object'

@@ -122,10 +122,9 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device
-						WHEN t.language IN ('c', 'cuda') THEN CASE WHEN t.language = 'c' THEN 'cpu'
-							ELSE 'cuda' END
-						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
-							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
+						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
+							FROM cudal1.device AS d WHERE d.model = t.device
+							ORDER BY d.device_id LIMIT 1)) END AS class) AS k
 		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
 			AND t.retired_at IS NULL
 			AND (best_speedups.task_ids IS NULL

@@ -120,18 +120,31 @@ cli_signature(const char *source, char *error, size_t size)
 	return found;
 }
 
-static const char *
+/* by the ending of its name; LANGUAGES: another ending, or none */
+static JobLanguage
 language_of(const char *file)
 {
 	const char *dot = strrchr(file, '.');
+	int			language = 0;
 
-	if (dot && strcmp(dot, ".py") == 0)
-		return "pytorch";
-	if (dot && strcmp(dot, ".cu") == 0)
-		return "cuda";
-	if (dot && strcmp(dot, ".c") == 0)
-		return "c";
-	refuse("%s is no task: a folder with a task.json, or a file .py, .c or .cu", file);
+	while (language < LANGUAGES && (!dot || strcmp(dot, language_endings[language]) != 0))
+		language++;
+	return (JobLanguage) language;
+}
+
+static json_t *
+read_reference(const char *path)
+{
+	JobLanguage language = language_of(path);
+	char		endings[64] = "";
+
+	for (int i = 0; i < LANGUAGES; i++)
+		strcat(strcat(endings, " "), language_endings[i]);
+	if (language == LANGUAGES)
+		refuse("%s is no task: a folder with a task.json, or a file with one of these endings:%s",
+			   path, endings);
+	return json_pack("{s:s, s:s, s:o}", "name", path, "language", language_names[language],
+					 "reference", read_source(path));
 }
 
 static json_t *
@@ -175,9 +188,7 @@ cli_read_task(Cli *cli, const char *path)
 
 	if (stat(path, &st) != 0)
 		refuse("can't read %s: %s", path, strerror(errno));
-	cli->task = S_ISDIR(st.st_mode) ? read_folder(path)
-		: json_pack("{s:s, s:s, s:o}", "name", path, "language", language_of(path), "reference",
-					read_source(path));
+	cli->task = S_ISDIR(st.st_mode) ? read_folder(path) : read_reference(path);
 	if (!cli->task)
 		refuse("the name %s is not UTF-8 text", path);
 	if (cli->profile && access(cli->profile, R_OK) != 0)
@@ -224,11 +235,10 @@ cli_job(const Cli *cli, char **files, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		const char *dot = strrchr(files[i], '.');
-		bool		is_python = dot && strcmp(dot, ".py") == 0;
-		bool		is_c = dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".cu") == 0);
+		JobLanguage own = language_of(files[i]);
 
-		if (strcmp(language, "pytorch") == 0 ? is_c : is_python)
+		/* names of compiled code may have each other's endings */
+		if (own != LANGUAGES && language_has_signature(own) == (strcmp(language, "pytorch") == 0))
 			refuse("%s is no candidate of a task in %s", files[i], language);
 		json_array_append_new(candidates, json_pack("{s:o}", "code", read_source(files[i])));
 	}

@@ -18,7 +18,7 @@ CREATE FUNCTION pg_temp.signature(args text) RETURNS text LANGUAGE sql AS
 CREATE TEMP TABLE mistake (n serial, statement text, state text, says text);
 INSERT INTO mistake (statement, state, says) VALUES
 	-- tasks
-	($$SELECT cudal1_add_task('t', 'x', 'python')$$, '22023', 'Languages are c, cuda and pytorch'),
+	($$SELECT cudal1_add_task('t', 'x', 'python')$$, '22023', 'Languages are c, cuda, pytorch'),
 	($$SELECT cudal1_add_task('', 'x', 'c')$$, '22023', 'task must be a name of 1 to 1000 bytes'),
 	($$SELECT cudal1_add_task('t', '', 'pytorch')$$, '22023', 'reference must not be empty'),
 	($$SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', '{}')$$, '22023', 'signature must be null.*get_inputs'),

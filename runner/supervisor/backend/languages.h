@@ -18,6 +18,9 @@ typedef enum JobLanguage
 /* as jobs and tables name them */
 static const char *const language_names[LANGUAGES] = {"c", "cuda", "pytorch"};
 
+/* of files with code */
+static const char *const language_endings[LANGUAGES] = {".c", ".cu", ".py"};
+
 /* whether a signature says what the code's function takes; a module of Python says it itself */
 static inline bool
 language_has_signature(JobLanguage language)
