@@ -159,10 +159,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
-'locks and returns the jobs that are measured together with one (its device_id is set): of the same
-task, trainer, priority and profile, all first measurements or all verifications, claimed for the
-first time, the oldest. With that one they are as many as the profile''s group_most allows, and
-devices without work have as many';
+'locks and returns the jobs to be measured together with a job whose device_id is set: the oldest of
+the same task, trainer, priority and profile, all first measurements or all verifications, never
+claimed before. With it they are at most the profile''s group_most, and leave each device without
+work as many';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb
@@ -299,13 +299,12 @@ $$;
 COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer whose last claim there is longest
 ago; of its jobs the most urgent first, then the oldest. Re-verifications and null candidates have
-an eighth of a trainer''s share. No row while the device evaluates, and when there is none: then the
-device queues the check of a reference, and one that has
-had no job for half a minute the null candidates of a task (setting cudal1.certify). attempt is the
-fencing number of the claim, which belongs to the calling role. most: how many jobs of one task to
-claim together, as far as the profile''s group_most allows and devices without work have as many: a
-row each, in which the first has the job document of all, with their candidates, and the others have
-NULL. Error 42501 where another role registered the device';
+an eighth of a trainer''s share. No row while the device evaluates, or where there is no job. Then
+the device queues the check of a reference, or after half a minute without a job the null candidates
+of a task (setting cudal1.certify). attempt is the fencing number of the claim, which belongs to the
+calling role. most: the jobs of one task to claim together, at most the profile''s group_most, so
+that each device without work has as many. Each has a row; the first has the job document of all,
+the others have NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
@@ -370,9 +369,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.lock_claim IS
-'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
-where another transaction has one of them; NULL, where the claim was fenced off. Error 42501
-where another role has the claim';
+'locks a claimed job and its candidate without waiting. The state that it returns is running, later
+where another transaction has one of them, or NULL where the claim was fenced off. Error 42501 where
+another role has the claim';
 
 CREATE FUNCTION cudal1.give_back(j cudal1.job)
 RETURNS void

@@ -166,8 +166,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.end_job IS
 'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one
-stays as it is. One that is cancelled and that another role waits for, too, waits for that role''s
-job';
+stays as it is. Of a cancelled job, a candidate for which another role has a job waits for that
+one';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
 RETURNS void
@@ -201,8 +201,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.requeue_job IS
-'puts a running job back into the queue with a number of failures, and where needed for another
-device; if that device has the same job already, it is dropped';
+'queues a running job again with a number of failures, where needed for another device; a job that
+this device has already is dropped';
 
 CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
@@ -220,7 +220,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
-'after an attempt without a verdict: another one, or after the profile''s attempts the end';
+'queues a job without a verdict again, or ends it after the profile''s attempts';
 
 /*
  * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
@@ -256,7 +256,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_device IS
-'what a measurement says of its device: it is there, or it loses what it is given and is disabled';
+'notes by a measurement that its device is there, or has lost a candidate; five in a row disable the
+device';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 	r cudal1.measurement, task_model text, model text, is_last boolean)
@@ -297,8 +298,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.conclude_without_score IS
-'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
-model that the task was pinned to, or the candidate has failed. False: the score counts';
+'ends a claim whose score does not count: cancels it, tries again, queues it for the model that the
+task was pinned to, or fails the candidate. False: the score counts';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
@@ -445,10 +446,10 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-stored; lost where the claim was fenced off, or later where a session is changing the job or its
-task at this moment (cudal1_cancel(), cudal1_retire_task() in an open transaction): then nothing is
-written, and the call is made again.
-A malformed result counts as the outcome lost. Error 42501 where another role has the claim';
+returns stored, or lost where the claim was fenced off. Returns later, and writes nothing, where an
+open transaction has changed the job or its task (cudal1_cancel(), cudal1_retire_task()); the call
+is then made again. A malformed result counts as the outcome lost. Error 42501 where another role
+has the claim';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
 RETURNS boolean

@@ -24,8 +24,8 @@ CREATE TABLE cudal1.null_candidate (
 	PRIMARY KEY (task_id, name)
 );
 COMMENT ON TABLE cudal1.null_candidate IS
-'candidates that are made from a task itself: those that do not do its work, of which one that is
-successful makes the task weak, and its reference, whose failure makes the reference bad';
+'candidates that are made from a task itself: codes that do none of its work, which make the task
+weak if they succeed, and its reference, which is bad if it fails';
 
 CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -327,8 +327,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_waiting IS
-'discards what waits to be measured for a task with that problem. reason: of a bad reference, whose
-null candidates are discarded, too; NULL: the task is weak';
+'discards the candidates that wait for a task, and names the problem. reason: what is wrong with its
+reference, whose null candidates are discarded, too; NULL: the task is weak';
 
 CREATE FUNCTION cudal1.certificate(task_id bigint)
 RETURNS text
@@ -338,7 +338,7 @@ RETURN (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
 	FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id)
 	WHERE k.task_id = certificate.task_id AND k.name <> 'reference');
 COMMENT ON FUNCTION cudal1.certificate IS
-'what its null candidates say of a task: weak where one passed, passed where all failed, else NULL';
+'weak where a null candidate of the task passed, passed where all failed, else NULL';
 
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
 RETURNS void
@@ -382,8 +382,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.judge_certification IS
 'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and
-undecided while one waits or was discarded. After that on a reference as its own candidate: the
-reference is good, bad, or was not checked. The caller holds the candidate''s lock';
+undecided while one waits or was discarded. After the verdict on a reference as its own candidate,
+that is good, bad or unchecked. The caller holds the candidate''s lock';
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void
@@ -409,9 +409,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_reference IS
-'writes a verdict on the reference of a task, where it has none or this one is of a check: good, bad
-(what waits for the task is discarded with the reason), or unchecked, with the reason why there is
-none';
+'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
+(the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean
@@ -478,8 +477,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_idle IS
-'queues the check of a reference that this device can measure and that nothing has told of yet;
-whether there was one';
+'queues the check of an unchecked reference that this device can measure; false: there is none';
 
 CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
 RETURNS boolean

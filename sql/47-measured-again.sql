@@ -11,7 +11,7 @@ RETURN CASE WHEN seconds < 120 THEN format('%s s', round(seconds))
 			WHEN seconds < 172800
 				THEN format('%s h', round(seconds / 3600))
 			ELSE format('%s days', round(seconds / 86400)) END;
-COMMENT ON FUNCTION cudal1.in_words IS 'so many seconds, rounded, in words';
+COMMENT ON FUNCTION cudal1.in_words IS 'seconds in words, rounded';
 
 CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL,
 	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
@@ -123,9 +123,8 @@ BEGIN ATOMIC
 				AND m.environment ->> k.member <> now.details ->> k.member);
 END;
 COMMENT ON FUNCTION cudal1.measured_otherwise IS
-'whether a measurement was made with another driver or another version of cudal1-measure than its
-device has now, or where that is not served the last seen one of its model. Else those do not count,
-because they may differ from it for ever';
+'whether a measurement was made with another driver or version of cudal1-measure than its device has
+now. The last seen device of its model stands for one that is no longer served';
 
 CREATE FUNCTION cudal1.moment_before(older_than interval)
 RETURNS timestamptz
@@ -140,7 +139,7 @@ EXCEPTION WHEN datetime_field_overflow THEN
 END
 $$;
 COMMENT ON FUNCTION cudal1.moment_before IS
-'the moment that lies so long ago. Error 22023 where older_than is negative or too long';
+'the present time less older_than. Error 22023 where older_than is negative or too long';
 
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)

@@ -95,7 +95,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.first_island IS
-'where a code belongs that answers no prompt of an island: on all of them (-1), or on one';
+'the island of a code that answers no island''s prompt; -1: all';
 
 CREATE FUNCTION cudal1.reset_islands(task_id bigint, pool_id int DEFAULT 1)
 RETURNS int
@@ -316,9 +316,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_again IS
-'what an ordinary proposal in a pool does to codes that exist: the next claim will place a
-successful one in the pool and on the island it was proposed from, and make one measured for another
-purpose an ordinary one';
+'notes that codes which exist were proposed in a pool. The next claim places a successful one in the
+pool and on the island it was proposed from, and makes one measured for another purpose an ordinary
+one';
 
 CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint
