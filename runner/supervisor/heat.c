@@ -2,10 +2,11 @@
  * heat.c
  *		Candidates of one task that are measured together.
  *
- * Measure holds what they share, a Member what is one's own. The member that is worked for now is
- * current: an outcome, a figure and a second are its own. While work is done for all, `all` is
- * current, a Member without code: an outcome then is everyone's, and seconds are shared out. Where
- * one candidate is left it is current then, too, so a measurement of one has nothing to share.
+ * They share builds and checks; those that share a pair, too, are a group. Measure holds what they
+ * share, a Member what is one's own. One member is current: outcomes, figures and seconds are its
+ * own. While work is done for all, the member `all` is current, which has no code: an outcome then
+ * is everyone's, and seconds are shared out. If one candidate is left, it is current instead, so a
+ * measurement of one has nothing to share.
  */
 #include <math.h>
 #include <stdio.h>
