@@ -92,11 +92,13 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 	size_t		o = 0;
 	size_t		i = 0;
 
-	while (i < length && in[i] != '\0' && o + 5 < size)
+	while (i < length && in[i] != '\0')
 	{
 		const unsigned char *c = (const unsigned char *) in + i;
 		size_t		n = text_character(in + i, length - i);
 
+		if (o + (n > 0 ? n : 1) >= size)
+			break;
 		/* C1 is U+0080 to U+009F, the others are U+200B to U+200F, U+2028 to U+202E, U+206x */
 		if (n == 0 || (*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7F
 			|| (*c == 0xC2 && c[1] < 0xA0)
