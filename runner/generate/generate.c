@@ -393,9 +393,9 @@ read_input(void)
 static void
 usage(FILE *to)
 {
-	fputs("cudal1-generate sends requests to language models: a job a line of standard input,\n"
-		  "an answer a line of standard output, as docs/protocol.md says. It ends when its\n"
-		  "input has ended and nothing is in flight.\n"
+	fputs("cudal1-generate sends requests to language models: a job in each line of\n"
+		  "standard input, an answer in each line of standard output, as docs/protocol.md\n"
+		  "says. It ends when its input has ended and nothing is in flight.\n"
 		  "\n"
 		  "Usage:\n"
 		  "  cudal1-generate [--keys FILE] [--ca FILE] [--spool DIR]\n"
