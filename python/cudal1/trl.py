@@ -24,12 +24,14 @@ def prompt_dataset(tasks: Iterable[str], **options: Any):
     return Dataset.from_dict({"row": list(range(len(names))), "task": names}).with_transform(draw)
 
 
-def text_of(completion: Any) -> str:
+def text_of(completion: Any) -> Any:
     """A completion is a string or, in a conversation, a list of messages, some perhaps without a
-    text."""
-    if isinstance(completion, str):
+    text, or with one in parts. What is neither comes back, and its row is refused."""
+    if not isinstance(completion, (list, tuple)):
         return completion
-    return "".join(m.get("content") or "" for m in completion if m["role"] == "assistant")
+    texts = [m.get("content") or "" for m in completion if m["role"] == "assistant"]
+    return "".join(t if isinstance(t, str) else "".join(part.get("text") or "" for part in t)
+                   for t in texts)
 
 
 def speedup_reward(prompts: Optional[Sequence], completions: Sequence,

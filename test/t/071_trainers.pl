@@ -91,7 +91,7 @@ client.time.sleep = pause
 
 rows = list(cudal1.prompts(["task", "task"]))
 ids = [r["prompt_id"] for r in rows]
-texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("result 2.5")}], answer("outcome crash died"), "no code\0", "half \ud800, two \ud83d\ude00",
+texts = [answer("result 1.518"), [{"role": "assistant", "content": [{"type": "image"}, {"type": "text", "text": answer("result 2.5")}]}], answer("outcome crash died"), "no code\0", "half \ud800, two \ud83d\ude00",
          [{"role": "assistant", "content": None}], answer("result 1.25") + 4194304 * " "]
 found = cudal1.trl.speedup_reward([r["prompt"] for r in rows] * 4, texts, (ids * 4)[:7], completion_ids=None)
 verl = [cudal1.verl.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
