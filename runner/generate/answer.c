@@ -3,14 +3,12 @@
  *		Reading a model's answer.
  *
  * Servers differ in what they send, whatever they were asked for and whatever type they name: a
- * JSON document, a stream of server-sent events, a document within an event, an event behind a
- * document. So a body is read by its bytes. Lines that begin with "data:", and those of a JSON
- * document without it, are data, and data is JSON values and [DONE].
+ * document, a stream of server-sent events, both. So a body is read by its bytes: lines that begin
+ * with "data:", and those of a JSON document, are JSON values and [DONE].
  *
- * An answer is complete when a document ended, when a stream gave a reason for its end that servers
- * give to a whole answer, or when it said [DONE] after some text. After [DONE] alone the connection
- * must end as it should, too, because llama-cpp-python's server says [DONE] and hangs up when
- * another request interrupts one.
+ * A document is complete at its end, and a stream once it gave a reason for its end that servers
+ * give to a whole answer, or said [DONE] after some text. After [DONE] alone the connection must
+ * end as it should, too, because llama-cpp-python's server also says it of an interrupted answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,15 +53,6 @@ has_content(json_t *value)
 			return true;
 	return json_is_true(value) || json_number_value(value) != 0 || json_array_size(value) > 0
 		|| (text && text[0] && strcasecmp(text, "null") != 0 && strcasecmp(text, "none") != 0);
-}
-
-/* whether an object has one of some names, with content */
-static bool
-says(json_t *object, const char *const *names, size_t n)
-{
-	while (n > 0 && !has_content(json_object_get(object, names[n - 1])))
-		n--;
-	return n > 0;
 }
 
 /* ends an answer by what an endpoint says of an error, which may mean what status 429 does */
@@ -122,10 +111,12 @@ take_document(Answer *answer, json_t *document)
 	json_t	   *message = json_object_get(choice, "message");
 	json_t	   *reason = json_object_get(choice, "finish_reason");
 	const char *word = has_content(reason) ? json_string_value(reason) : NULL;
+	bool		failed = answer->error_event || has_content(json_object_get(choice, "error"))
+		|| (word && text_mentions(word, failures, LENGTH(failures)));
 
-	if (answer->error_event || says(choice, complaints, 1)
-		|| says(document, complaints, json_is_array(choices) ? 1 : LENGTH(complaints))
-		|| (word && text_mentions(word, failures, LENGTH(failures))))
+	for (size_t i = 0; i < (json_is_array(choices) ? 1 : LENGTH(complaints)); i++)
+		failed |= has_content(json_object_get(document, complaints[i]));
+	if (failed)
 	{
 		/* An answer that has finished is not spoilt by an error behind it. */
 		if (!answer->finished)
@@ -150,7 +141,7 @@ take_document(Answer *answer, json_t *document)
 	answer->complete |= answer->finished;
 }
 
-/* takes the JSON values and the [DONE] of data; whole: none of it is in lines that are to come */
+/* takes the JSON values and the [DONE] of an event; whole: what is no JSON is an error */
 static void
 take_data(Answer *answer, bool whole)
 {
@@ -170,18 +161,11 @@ take_data(Answer *answer, bool whole)
 			answer->complete |= answer->text.length > 0;
 		else if ((value = json_loadb(at, data + length - at, JSON_DISABLE_EOF_CHECK, &error)))
 			take_document(answer, value);
-		else if (whole || json_error_code(&error) != json_error_premature_end_of_input)
-		{
-			if (!answer->finished)
-				answer_close(answer, strncmp(at, "429", 3) == 0 ? "throttled" : "broken",
-							 answer->error_event ? at : "the body is no JSON of a chat completion");
+		else if (answer->finished || !whole)
 			break;
-		}
 		else
-		{
-			cudal1_buffer_append(&answer->data, at, strlen(at));
-			break;
-		}
+			answer_close(answer, strncmp(at, "429", 3) == 0 ? "throttled" : "broken",
+						 answer->error_event ? at : "the body is no JSON of a chat completion");
 		json_decref(value);
 		at += error.position;
 	}
@@ -192,7 +176,6 @@ take_data(Answer *answer, bool whole)
 static void
 take_line(Answer *answer)
 {
-	bool		first = answer->data.length == 0;
 	const char *line;
 	const char *stop;
 
@@ -204,18 +187,17 @@ take_line(Answer *answer)
 	if (strncmp(line, "\xef\xbb\xbf", 3) == 0)
 		line += 3;
 	line += strspn(line, BLANKS);
+	if (line == stop)
+		take_data(answer, true);
 	if (strncmp(line, "event:", 6) == 0)
 		answer->error_event = strstr(line, "error") != NULL;
 	if (strncmp(line, "data:", 5) == 0)
 		line += 5;
 	/* other lines mean nothing: comments, for instance, keep a connection alive */
-	else if (line < stop && (first ? line[0] != '{' && line[0] != '[' : line[0] == ':'))
+	else if (answer->data.length == 0 ? *line != '{' && *line != '[' : *line == ':')
 		return;
 	cudal1_buffer_append(&answer->data, line, stop - line);
 	cudal1_buffer_append(&answer->data, "\n", 1);
-	/* An event of one line, as nearly all are, is taken without the empty line behind it. */
-	if (first || line == stop)
-		take_data(answer, line == stop);
 }
 
 bool
@@ -241,8 +223,8 @@ answer_end(Answer *answer, bool clean)
 
 	if (answer->outcome == NULL)
 		take_line(answer);
-	if (answer->outcome == NULL && clean)
-		take_data(answer, true);
+	if (answer->outcome == NULL)
+		take_data(answer, clean);
 	reason = json_string_value(json_object_get(answer->report, "finish_reason"));
 	if (answer->outcome == NULL && (answer->finished || (answer->complete && clean)))
 		answer_close(answer, "answered",

@@ -241,7 +241,7 @@ on_body(char *data, size_t size, size_t n, void *owner)
 	}
 	if (!answer_feed(&t->answer, data, n))
 		return 0;
-	/* Bytes after the whole answer, such as pings, do not put off its end */
+	/* Bytes after the whole answer, such as pings, do not put off its end. */
 	if (t->answer.complete && !was_complete)
 		curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS,
 						 (long) (1000 * (clock_now() - t->started + LINGER_SECONDS)));

@@ -32,8 +32,8 @@ typedef struct Answer
 extern bool answer_feed(Answer *answer, const char *data, size_t length);
 
 /*
- * Takes the end of the body: outcome is answered unless something is wrong or missing. It stays
- * NULL where the connection did not end as it should, and not all of the answer had come.
+ * Takes the end of the body. The outcome stays NULL where the connection did not end as it should
+ * and not all of the answer had come.
  */
 extern void answer_end(Answer *answer, bool clean);
 
