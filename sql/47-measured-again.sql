@@ -180,6 +180,10 @@ BEGIN
 			RETURNING 1)
 	SELECT count(*) INTO n FROM added;
 	PERFORM cudal1.wake() WHERE n > 0;
+	IF n = 0 THEN
+		RAISE NOTICE 'nothing was queued: the best codes have newer verdicts, by the driver and '
+			'the runner of today, or they wait already';
+	END IF;
 	RETURN n;
 END
 $$;

@@ -21,6 +21,7 @@ SELECT cudal1_import_result('softmax', NULL, 2, 'published', 'A100') AS id \gset
 SELECT cudal1_evaluate(ARRAY[:id]);
 SELECT cudal1_import_result('softmax', 'v', 2, 'imported', 'A100') AS id \gset
 SELECT cudal1_evaluate(ARRAY[:id]);
+SELECT cudal1_reverify();
 SELECT cudal1_cancel_jobs(ARRAY[-1]);
 SELECT cudal1.register_device('h', '{"key": "cpu:0", "class": "cpu", "model": "M", "languages": ["pytorch"]}') > 0 AS registered;
 SELECT cudal1_submit('softmax', 'x', proposal_key => 'k') > 0 AS submitted;

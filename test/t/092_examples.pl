@@ -60,6 +60,7 @@ for my $panel (@{ JSON::PP::decode_json(slurp('grafana/dashboard.json'))->{panel
 }
 
 # cron's lines, as /etc/cron.d has them, but for the page
+local $ENV{PGOPTIONS} = (slurp('crontab') =~ /^PGOPTIONS=(.*)$/m)[0];
 for my $line (grep { /^[^#].*psql/ } split /\n/, slurp('crontab'))
 {
 	like($line, qr{^(?:[\d*/]+\s+){5}postgres\s+psql [^%]*$}, 'a line has times, a user and a command');
