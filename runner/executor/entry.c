@@ -17,7 +17,6 @@
 
 #include "common/clock.h"
 #include "common/pages.h"
-#include "executor/entry.h"
 #include "executor/guard.h"
 
 static ffi_cif cif;

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "executor/entry.h"
 #include "executor/guard.h"
 
 /* libraries, stacks, what the executor itself has mapped */

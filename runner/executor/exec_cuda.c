@@ -18,7 +18,6 @@
 #include "common/clock.h"
 #include "common/cuda_driver.h"
 #include "common/proc.h"
-#include "executor/entry.h"
 #include "executor/guard.h"
 
 static WireControl *control;

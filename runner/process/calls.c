@@ -28,7 +28,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "process/calls.h"
+#include "process/sandbox.h"
 
 #define MAX_ENTRIES	600
 #define BITS_32		UINT64_C(0xFFFFFFFF)	/* the kernel looks at 32 bits of most arguments */

@@ -23,7 +23,6 @@
 #include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
-#include "process/stopped.h"
 
 #define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */

@@ -22,7 +22,6 @@
 
 #include "common/clock.h"
 #include "process/executor.h"
-#include "process/stopped.h"
 
 #define FREEZE_SECONDS 5.0
 #define FREEZE_AGAIN	0.02	/* seconds; most are stopped within a thousandth of that */

@@ -31,7 +31,6 @@
 
 #include "common/proc.h"
 #include "common/text.h"
-#include "process/calls.h"
 #include "process/sandbox.h"
 
 #define BWRAP "bwrap"

@@ -23,7 +23,7 @@
 
 #include "common/clock.h"
 #include "common/proc.h"
-#include "process/stopped.h"
+#include "process/executor.h"
 
 #define MAX_STOPPED		64
 #define TIMES			3		/* looks that must find a process that stops itself again */

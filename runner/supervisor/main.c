@@ -24,7 +24,7 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "process/stopped.h"
+#include "process/executor.h"
 #include "supervisor/build/build.h"
 #include "supervisor/device/device.h"
 #include "supervisor/cli.h"
