@@ -1,6 +1,6 @@
 /*
  * guard.h
- *		What executors share: filters and limits, results that they list, gates, compiled code's call.
+ *		What executors share: filters and limits, lists of results, gates, calls of an entry.
  */
 #ifndef CUDAL1_GUARD_H
 #define CUDAL1_GUARD_H
