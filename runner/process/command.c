@@ -19,7 +19,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"

@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "process/executor.h"
 
 #define FREEZE_SECONDS 5.0

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/clock.h"
 #include "process/executor.h"
 
 volatile sig_atomic_t executor_cancelled;

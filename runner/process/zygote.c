@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "process/executor.h"
 
 #define END_SECONDS		2.0		/* for word that a fork has ended */

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/text.h"
 #include "src/score.h"
 #include "supervisor/cli.h"
 #include "supervisor/profile_numbers.h"

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "supervisor/backend.h"
 
 /*

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/backend.h"
 
 #define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */

@@ -21,10 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/options.h"
-#include "common/text.h"
-#include "process/executor.h"
 #include "supervisor/build/build.h"
 #include "supervisor/device/device.h"
 #include "supervisor/cli.h"

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/build/build.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"

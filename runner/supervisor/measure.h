@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "common/text.h"
 #include "supervisor/types.h"
 
 /* fills the results of all members; m->job, m->options and m->started are set */

@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "common/clock.h"
-#include "common/text.h"
 #include "supervisor/backend.h"
 
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */

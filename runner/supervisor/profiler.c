@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/executor.h"
 #include "supervisor/measure.h"
 
 bool

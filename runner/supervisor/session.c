@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 

@@ -2,7 +2,6 @@
  * on_gpu.c
  *		Runs on a GPU: arenas that executors import, memory for groups.
  */
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
 

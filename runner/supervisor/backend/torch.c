@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 
 bool

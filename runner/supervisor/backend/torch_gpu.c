@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 
-#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/text.h"
 #include "supervisor/build/build.h"
 
 #define LIBRARY "code.so"

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/text.h"
 #include "supervisor/build/build.h"
 
 #define CACHE_KILOBYTES	(1 << 20)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "supervisor/build/build.h"
 
 #define MOST_THREADS	64		/* of an executor */

@@ -22,7 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/build/build.h"
 
 #define BUILD_FAILED	3		/* status of exec_torch.py: a compiler refused the code */

@@ -3,7 +3,6 @@
  *		Candidates before any pair: is each right, and how long does a run take.
  */
 #define _GNU_SOURCE
-#include "common/clock.h"
 #include "supervisor/checks/checks.h"
 
 /*

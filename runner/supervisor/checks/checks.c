@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/text.h"
 #include "supervisor/checks/checks.h"
 
 #define CALLS_IN_A_ROW	3

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/checks/checks.h"
 
 #define DIAGNOSIS_SECONDS	10.0	/* of a candidate */

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/gpu/cuda.h"
 

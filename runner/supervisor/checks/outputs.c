@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/checks/checks.h"
 
 /* an element that is not written yet is off by far more */

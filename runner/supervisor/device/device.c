@@ -21,9 +21,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/proc.h"
-#include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/device/device.h"
 
 #define BYTES			((size_t) 64 << 20) /* more than caches hold */

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
 

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "supervisor/gpu/cuda.h"
 
 #define COUNT(words)	(sizeof(words) / sizeof((words)[0]))

@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/time/time.h"
 

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/time/time.h"
 
 #define SPINS	10000			/* until the core is given up, which the thread may need */

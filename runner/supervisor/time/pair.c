@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"

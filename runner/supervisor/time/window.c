@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
