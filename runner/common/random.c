@@ -218,8 +218,9 @@ normals(const Fill *fill, const Words *words, void *out)
 			EACH(uint16_t, half, tensor_bfloat(value[i]));
 			break;
 		default:
-			for (size_t i = 0; i < WORDS / 2; i++)
-				tensor_store_float(out, fill->dtype, i, normal64(words->whole[i]));
+			normals32(words, value);
+			for (size_t i = 0; i < WORDS; i++)
+				tensor_store_float(out, fill->dtype, i, value[i]);
 	}
 }
 
@@ -246,8 +247,9 @@ uniforms(const Fill *fill, const Words *words, void *out)
 			EACH(uint16_t, half, tensor_bfloat(uniform32(words->half[i], low32, width32)));
 			break;
 		default:
-			for (size_t i = 0; i < WORDS / 2; i++)
-				tensor_store_float(out, fill->dtype, i, low + unit(words->whole[i]) * width);
+			for (size_t i = 0; i < WORDS; i++)
+				tensor_store_float(out, fill->dtype, i,
+								   uniform32(words->half[i], low32, width32));
 	}
 }
 
@@ -413,7 +415,7 @@ random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, do
 		return;
 	}
 	pthread_once(&quantile_once, make_quantiles);
-	fill.wide = init != RANDOM_INTEGER && (dtype == WIRE_FLOAT64 || !tensor_dtype_is_float(dtype));
+	fill.wide = init != RANDOM_INTEGER && dtype == WIRE_FLOAT64;
 	if (init == RANDOM_INTEGER)
 	{
 		fill.first = (int64_t) low;
