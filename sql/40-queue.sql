@@ -246,10 +246,8 @@ BEGIN
 	next := cudal1.next_job(d);
 	j := next.j;
 	IF j.job_id IS NULL THEN
-		IF coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
-			AND NOT cudal1.check_idle(d) THEN
-			PERFORM cudal1.certify_idle(d);
-		END IF;
+		PERFORM cudal1.use_idle(d)
+			WHERE coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean;
 		RETURN;
 	END IF;
 	j.device_id := d.device_id;

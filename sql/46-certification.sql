@@ -214,94 +214,50 @@ COMMENT ON FUNCTION cudal1.null_codes_of_model IS
 'the null candidates of a pytorch task: its Model with inputs or outputs replaced. Where no input
 has rows of floating point numbers that count, sample and moment raise an error, and so fail';
 
-CREATE FUNCTION cudal1.certify(task_id bigint)
-RETURNS bigint
+CREATE FUNCTION cudal1.queue_null(t cudal1.task, name text, code text, again text[])
+RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
-	t		cudal1.task;
-	v		record;
-	c		cudal1.candidate;
-	n		bigint := 0;
+	id		bigint;
 BEGIN
+	INSERT INTO cudal1.candidate AS c (task_id, code, code_hash, purpose)
+		VALUES (t.task_id, code, cudal1.salted_hash('null candidate', code), 'certification')
+		ON CONFLICT (task_id, code_hash) DO UPDATE
+			SET state = 'queued', failure = NULL, detail = NULL, reward = NULL, score = NULL,
+				wide = false, half_width = NULL, decided_at = NULL, measurement_id = NULL
+			WHERE c.state = ANY (again)
+		RETURNING c.candidate_id INTO id;
+	IF id IS NULL THEN
+		RETURN false;
+	END IF;
+	INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
+		VALUES (t.task_id, queue_null.name, id)
+		ON CONFLICT DO NOTHING;
 	-- the task is not locked, because its verdicts would wait for this transaction
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = certify.task_id;
 	t.profile := 'certify';
-	FOR v IN
-		SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
-		UNION ALL SELECT s.* FROM cudal1.null_codes_of_model(t) AS s WHERE t.language = 'pytorch'
-	LOOP
-		SELECT x.* INTO c FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS x
-			USING (candidate_id)
-			WHERE k.task_id = t.task_id AND k.name = v.name;
-		IF NOT FOUND THEN
-			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-				VALUES (t.task_id, v.code, cudal1.salted_hash('null candidate', v.code),
-					'certification')
-				ON CONFLICT (task_id, code_hash) DO NOTHING
-				RETURNING * INTO c;
-			-- another session has added it
-			CONTINUE WHEN NOT FOUND;
-			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
-				VALUES (t.task_id, v.name, c.candidate_id);
-		ELSIF c.state = 'discarded' THEN
-			UPDATE cudal1.candidate AS x
-				SET state = 'queued', failure = NULL, detail = NULL, score = NULL,
-					decided_at = NULL, measurement_id = NULL
-				WHERE x.candidate_id = c.candidate_id AND x.state = 'discarded';
-			CONTINUE WHEN NOT FOUND;
-		ELSE
-			CONTINUE;
-		END IF;
-		PERFORM cudal1.enqueue_measure(t, c.candidate_id, -1000000000, NULL, '');
-		n := n + 1;
-	END LOOP;
-	PERFORM cudal1.wake() WHERE n > 0;
-	RETURN n;
+	PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
+	PERFORM cudal1.wake();
+	RETURN true;
 END
+$$;
+COMMENT ON FUNCTION cudal1.queue_null IS
+'queues a null candidate of a task behind all other work; false: it is queued, or in a state that is
+none of `again`';
+
+CREATE FUNCTION cudal1.certify(task_id bigint)
+RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT count(*) FILTER (WHERE cudal1.queue_null(t, n.name, n.code, '{discarded}'))
+		FROM cudal1.task AS t CROSS JOIN LATERAL (
+			SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
+			UNION ALL
+			SELECT s.* FROM cudal1.null_codes_of_model(t) AS s WHERE t.language = 'pytorch') AS n
+		WHERE t.task_id = certify.task_id;
 $$;
 COMMENT ON FUNCTION cudal1.certify IS
 'queues the null candidates of a task that were not measured yet; returns their number';
-
-CREATE FUNCTION cudal1.certify_idle(d cudal1.device)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '20ms'
-AS $$
-DECLARE
-	idle	CONSTANT interval := '30 seconds';
-	id		bigint;
-BEGIN
-	IF EXISTS (SELECT FROM cudal1.turn AS x
-			WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
-		RETURN;
-	END IF;
-	-- one by chance, because an open transaction may be certifying the first
-	SELECT x.task_id INTO id FROM cudal1.task AS x
-		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL AND x.reference_state <> 'bad'
-			AND x.created_at < clock_timestamp() - idle
-			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
-			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
-			AND x.cores <= d.cores AND x.language = ANY (d.languages)
-		ORDER BY random() LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-	IF FOUND THEN
-		-- a task without null candidates must not stop devices
-		BEGIN
-			PERFORM cudal1.certify(id);
-		EXCEPTION WHEN lock_not_available THEN
-			RETURN;
-		WHEN OTHERS THEN
-			RAISE WARNING USING ERRCODE = SQLSTATE,
-				MESSAGE = format('task %s has no null candidates: %s', id, SQLERRM);
-		END;
-		UPDATE cudal1.task AS t SET nulls_at = clock_timestamp() WHERE t.task_id = id;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.certify_idle IS
-'queues the null candidates of a task that has had none, if this device can measure it and has had
-nothing to do for half a minute';
 
 CREATE FUNCTION cudal1.end_waiting(task_id bigint, problem text, reason text DEFAULT NULL)
 RETURNS void
@@ -412,72 +368,84 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
 (the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
+CREATE FUNCTION cudal1.aa_code(t cudal1.task)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
+			WHEN t.language = 'pytorch' THEN t.reference
+			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
+			ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
+COMMENT ON FUNCTION cudal1.aa_code IS
+'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
+
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	code	text := cudal1.aa_code(t);
-	id		bigint;
-BEGIN
-	INSERT INTO cudal1.candidate AS c (task_id, code, code_hash, purpose)
-		VALUES (t.task_id, code, cudal1.salted_hash('null candidate', code), 'certification')
-		ON CONFLICT (task_id, code_hash) DO UPDATE
-			SET state = 'queued', failure = NULL, detail = NULL, reward = NULL, score = NULL,
-				wide = false, half_width = NULL, decided_at = NULL, measurement_id = NULL
-			WHERE c.state IN ('successful', 'failed', 'discarded')
-		RETURNING c.candidate_id INTO id;
-	IF id IS NULL THEN
-		RETURN false;			-- it is being checked
-	END IF;
-	INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
-		VALUES (t.task_id, 'reference', id)
-		ON CONFLICT DO NOTHING;
-	-- the task is not locked, since its verdicts would wait for this transaction
-	t.profile := 'certify';
-	PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
-	PERFORM cudal1.wake();
-	RETURN true;
-END
-$$;
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN cudal1.queue_null(t, 'reference', cudal1.aa_code(t), '{successful,failed,discarded}');
 COMMENT ON FUNCTION cudal1.enqueue_reference IS
 'queues the check of a task''s reference behind all other work, also where there was one; false: it
 is queued already';
 
-CREATE FUNCTION cudal1.check_idle(d cudal1.device)
+CREATE FUNCTION cudal1.may_certify(t cudal1.task, d cudal1.device)
 RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN t.retired_at IS NULL AND (t.options ->> 'certify') IS DISTINCT FROM 'false'
+	AND coalesce(t.device_model, t.device) IN (d.class, d.model, d.device_key)
+	AND t.cores <= d.cores AND t.language = ANY (d.languages);
+COMMENT ON FUNCTION cudal1.may_certify IS
+'whether a device without work may check a task, which it can measure, without being asked';
+
+CREATE FUNCTION cudal1.use_idle(d cudal1.device)
+RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET lock_timeout = '20ms'
 AS $$
 DECLARE
+	idle	CONSTANT interval := '30 seconds';
 	t		cudal1.task;
 BEGIN
 	SELECT x.* INTO t FROM cudal1.task AS x
 		WHERE x.reference_state = 'unchecked' AND x.reference_detail IS NULL
-			AND x.retired_at IS NULL
-			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
-			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
-			AND x.cores <= d.cores AND x.language = ANY (d.languages)
+			AND cudal1.may_certify(x, d)
 			-- a measurement under way will tell
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j
-							WHERE j.state = 'running' AND j.task_id = x.task_id)
+				WHERE j.state = 'running' AND j.task_id = x.task_id)
 			AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
-								JOIN cudal1.candidate AS c USING (candidate_id)
-							WHERE k.task_id = x.task_id AND k.name = 'reference'
-								AND c.state = 'queued')
+					JOIN cudal1.candidate AS c USING (candidate_id)
+				WHERE k.task_id = x.task_id AND k.name = 'reference' AND c.state = 'queued')
 		ORDER BY x.task_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-	IF NOT FOUND THEN
-		RETURN false;
+	IF FOUND THEN
+		PERFORM cudal1.enqueue_reference(t);
+		RETURN;
+	ELSIF EXISTS (SELECT FROM cudal1.turn AS x
+			WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
+		RETURN;
 	END IF;
+	-- one by chance, because an open transaction may be certifying the first
+	SELECT x.* INTO t FROM cudal1.task AS x
+		WHERE x.nulls_at IS NULL AND x.reference_state <> 'bad' AND cudal1.may_certify(x, d)
+			AND x.created_at < clock_timestamp() - idle
+		ORDER BY random() LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	-- a task without null candidates must not stop devices
 	BEGIN
-		RETURN cudal1.enqueue_reference(t);
+		PERFORM cudal1.certify(t.task_id);
 	EXCEPTION WHEN lock_not_available THEN
-		RETURN false;
+		RETURN;
+	WHEN OTHERS THEN
+		RAISE WARNING USING ERRCODE = SQLSTATE,
+			MESSAGE = format('task %s has no null candidates: %s', t.task_id, SQLERRM);
 	END;
+	UPDATE cudal1.task AS x SET nulls_at = clock_timestamp() WHERE x.task_id = t.task_id;
+EXCEPTION WHEN lock_not_available THEN
+	RETURN;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_idle IS
-'queues the check of an unchecked reference that this device can measure; false: there is none';
+COMMENT ON FUNCTION cudal1.use_idle IS
+'gives a device that has no job work that no role asked for: the check of a reference of which
+nothing is known or, after half a minute, the null candidates of a task that has had none';
 
 CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
 RETURNS boolean

@@ -421,16 +421,6 @@ COMMENT ON COLUMN cudal1.aa_chart.deviation IS
 COMMENT ON COLUMN cudal1.aa_chart.mean IS
 'exponentially weighted mean of the deviations up to this one';
 
-CREATE FUNCTION cudal1.aa_code(t cudal1.task)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
-			WHEN t.language = 'pytorch' THEN t.reference
-			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
-			ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
-COMMENT ON FUNCTION cudal1.aa_code IS
-'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
-
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)
 RETURNS bigint
