@@ -602,7 +602,7 @@ COMMENT ON COLUMN cudal1.method.shipped IS 'part of the extension, not of dumps'
 
 INSERT INTO cudal1.method (name, is_open, shipped) VALUES
 	('manual', true, true), ('model', true, true), ('contrastive', true, true),
-	('ablation', false, true), ('techniques', false, true), ('a/a', false, true);
+	('ablation', false, true), ('techniques', false, true);
 INSERT INTO cudal1.method (name, is_open, shipped)
 	SELECT 'baseline: ' || b, false, true FROM unnest(cudal1.baselines()) AS b;
 
@@ -630,14 +630,6 @@ CREATE TABLE cudal1.stored (
 	autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE cudal1.stored IS
 'what roles have stored: their bytes are the sum of their rows, which are added up now and then';
-
-CREATE TABLE cudal1.aa_candidate (
-	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),
-	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id)
-);
-COMMENT ON TABLE cudal1.aa_candidate IS
-'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1,
-so what it measures is the device';
 
 -- Scores from elsewhere, one for each candidate and device: the same code is often published with
 -- its scores on several devices, and the reward of a candidate holds only one of them.

@@ -178,9 +178,11 @@ BEGIN
 	RETURN jsonb_build_object(
 		'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
-			'reference', CASE WHEN EXISTS (SELECT FROM cudal1.null_candidate AS k
-										   WHERE k.candidate_id = j.candidate_id
-											   AND k.name = 'reference')
+			-- a baseline is checked against the reference itself
+			'reference', CASE WHEN j.kind = 'measure'
+								  AND EXISTS (SELECT FROM cudal1.null_candidate AS k
+									  WHERE k.candidate_id = j.candidate_id
+										  AND k.name = 'reference')
 							  THEN t.reference ELSE cudal1.timed_reference(t) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
 			'probes', t.options -> 'probes', 'counts_work', t.bytes IS NULL),

@@ -377,40 +377,30 @@ only';
 /*
  * Whether devices can be trusted, and whether scores hold.
  *
- * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an
- * exponentially weighted mean (weight 0.25) of ln score in units of the profile's half_width_limit,
- * each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75) is where the mean of independent
- * values leaves the spread that the profile allows a single one. The chart tells operators, and
- * decides nothing.
+ * A/A measurements have a known answer, 1. Each device has a control chart of theirs: the mean of the
+ * last four of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its limit
+ * 0.5 = sqrt(1 / 4) is where the mean of independent values leaves the spread that the profile allows
+ * a single one. The chart tells operators, and decides nothing.
  */
 
 CREATE VIEW cudal1.aa_chart AS
-	SELECT w.device_id, w.device_key AS device, w.measurement_id, w.measured_at, w.task, w.profile,
-		w.outcome, w.score,
-		   w.half_width_limit AS "limit", w.deviation, e.mean, 0.378::float8 AS mean_limit
-	FROM (SELECT n.*, array_agg(n.deviation) OVER
-				(PARTITION BY n.device_id
-					ORDER BY n.measurement_id ROWS
-					BETWEEN 29 PRECEDING AND CURRENT ROW) AS deviations
-	FROM (SELECT d.device_id, d.device_key, m.measurement_id, m.measured_at, t.name AS task,
-		m.profile, m.outcome, m.score,
-				 COALESCE(p.half_width_limit, 0.01) AS half_width_limit,
-				 CASE WHEN m.score > 0
-					  THEN GREATEST(-1.2,
-						LEAST(1.2, ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
-					  ELSE -1.2 END AS deviation
-		  FROM cudal1.aa_candidate AS k
-			JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
-			JOIN cudal1.device AS d ON d.device_id = m.device_id
-			JOIN cudal1.task AS t ON t.task_id = k.task_id
-			JOIN cudal1.profile AS p ON p.name = m.profile
-		  WHERE m.outcome <> ALL (ARRAY['lost', 'cancelled', 'unverified'])
-			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n) AS w
-		CROSS JOIN LATERAL (
-			-- older ones weigh less than 0.0002
-			SELECT sum(0.25 * (0.75 ^ (cardinality(w.deviations) - x.place))
-				* x.deviation) AS mean
-			FROM unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
+	SELECT n.*, sum(n.deviation) OVER (PARTITION BY n.device_id ORDER BY n.measurement_id
+			ROWS 3 PRECEDING) / 4 AS mean, 0.5::float8 AS mean_limit
+		FROM (SELECT d.device_id, d.device_key AS device, m.measurement_id, m.measured_at,
+					t.name AS task, m.profile, m.outcome, m.score,
+					COALESCE(p.half_width_limit, 0.01) AS "limit",
+					CASE WHEN m.score > 0
+						THEN GREATEST(-1.2,
+							LEAST(1.2, ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
+						ELSE -1.2 END AS deviation
+				FROM cudal1.null_candidate AS k
+					JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
+					JOIN cudal1.device AS d ON d.device_id = m.device_id
+					JOIN cudal1.task AS t ON t.task_id = k.task_id
+					JOIN cudal1.profile AS p ON p.name = m.profile
+				WHERE k.name = 'reference' AND m.kind = 'evaluate'
+					AND m.outcome <> ALL (ARRAY['lost', 'cancelled', 'unverified'])
+					AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n;
 COMMENT ON VIEW cudal1.aa_chart IS
 'A/A measurements of each device as a control chart; a device drifts while the size of its last mean
 exceeds mean_limit';
@@ -419,7 +409,7 @@ COMMENT ON COLUMN cudal1.aa_chart."limit" IS
 COMMENT ON COLUMN cudal1.aa_chart.deviation IS
 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
 COMMENT ON COLUMN cudal1.aa_chart.mean IS
-'exponentially weighted mean of the deviations up to this one';
+'sum of the last four deviations up to this one, over 4';
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)
@@ -443,20 +433,19 @@ BEGIN
 	LOOP
 		-- the same task again, so that the points of a chart can be compared
 		SELECT x.* INTO t
-			FROM cudal1.task AS x LEFT JOIN cudal1.aa_candidate AS k ON k.task_id = x.task_id
+			FROM cudal1.task AS x LEFT JOIN cudal1.null_candidate AS k
+				ON k.task_id = x.task_id AND k.name = 'reference'
 			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name) AND x.retired_at IS NULL
 				AND x.language = ANY (d.languages) AND x.cores <= d.cores
 				AND coalesce(x.device_model, d.model) = d.model AND (x.device IN (d.class, d.model))
-			ORDER BY k.candidate_id NULLS LAST, x.task_id
+			ORDER BY EXISTS (SELECT FROM cudal1.measurement AS m
+				WHERE m.candidate_id = k.candidate_id AND m.kind = 'evaluate') DESC, x.task_id
 			LIMIT 1;
 		CONTINUE WHEN NOT FOUND;
-		SELECT k.candidate_id INTO id FROM cudal1.aa_candidate AS k WHERE k.task_id = t.task_id;
-		IF NOT FOUND THEN
-			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL, priority,
-				NULL, NULL, NULL, 'null', cudal1.caller(), 1);
-			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id)
-				ON CONFLICT DO NOTHING;
-		END IF;
+		PERFORM cudal1.enqueue_reference(t) WHERE NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+			WHERE k.task_id = t.task_id AND k.name = 'reference');
+		SELECT k.candidate_id INTO STRICT id FROM cudal1.null_candidate AS k
+			WHERE k.task_id = t.task_id AND k.name = 'reference';
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
 			priority)
 			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language,
@@ -471,9 +460,10 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
 'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one;
-task NULL: the one measured so before, else the first that the device can measure. Returns the jobs
-queued; what waits already is not queued again. The points go into cudal1.aa_chart,
-and cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
+task NULL: the one measured so before, else the first that the device can measure. A reference that
+was not checked is checked, too. Returns the jobs queued; what waits already is not queued again.
+The points go into cudal1.aa_chart, and cudal1_status() names a device that drifts. For cron.
+Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void

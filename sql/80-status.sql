@@ -497,8 +497,6 @@ AS $$
 	SELECT x.candidate_id FROM cudal1.candidate AS x
 		WHERE x.state = 'failed' AND x.decided_at < prunable.latest AND x.code <> ''
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-			AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
-				WHERE k.candidate_id = x.candidate_id)
 			AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
 				WHERE k.candidate_id = x.candidate_id)
 			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i

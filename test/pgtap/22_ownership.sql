@@ -88,7 +88,7 @@ SELECT is((SELECT owner FROM cudal1.method WHERE name = 'grpo'), 'own_anna', 'wh
 SELECT ok(pg_temp.may('ops', $$SELECT cudal1_import_result('t', 'i', 2, 'published', 'A100')$$), 'what was imported');
 SELECT is(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'i2', 'published')$$), '42501', 'is the operators''');
 SELECT is(current_setting('own.message') || ': ' || current_setting('own.hint'), 'method "published" belongs to the operators: Propose by a name of your own: argument method, option --method, CUDAL1_METHOD.', 'which is said');
-SELECT is(pg_temp.by('anna', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'x', m)), '42501', 'as are those of the extension: ' || m) FROM unnest(ARRAY['ablation', 'a/a', 'm', 'evolve: m']) AS m;
+SELECT is(pg_temp.by('anna', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'x', m)), '42501', 'as are those of the extension: ' || m) FROM unnest(ARRAY['ablation', 'techniques', 'm', 'evolve: m']) AS m;
 SELECT ok(pg_temp.may(r, $$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm')$$), r || ' asks a model by its name') FROM unnest(ARRAY['anna', 'bert']) AS r;
 SELECT ok(pg_temp.may(r, format($$SELECT cudal1_add_campaign('of %s', 'vanilla', '{m}', '{u}')$$, r)), r || ' has a campaign by the name of its kind') FROM unnest(ARRAY['anna', 'bert']) AS r;
 SELECT set_eq($$SELECT owner FROM cudal1.method WHERE name ~ 'm$'$$, '{}'::text[], 'these names are nobody''s');
