@@ -346,6 +346,34 @@ END;
 COMMENT ON FUNCTION cudal1.rows_of IS
 'the rows of a report that a task of a level counts in, with their places';
 
+CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[],
+	pool text, baseline text, without_weak boolean DEFAULT false, unrounded boolean DEFAULT false)
+RETURNS TABLE (level text, place bigint, speedup float8, achieved float8, evaluated boolean,
+	weak boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM cudal1.check_report(method, device, missing);
+	PERFORM cudal1.raise_if(unrounded IS NULL, '22004', 'unrounded must not be null');
+	RETURN QUERY
+	SELECT g.label, g.place, coalesce(a.speedup,
+			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END),
+			a.speedup, b.evaluated, b.weak
+	FROM cudal1.best_over(method, device, tasks, pool, baseline, without_weak) AS b
+		CROSS JOIN LATERAL (SELECT CASE WHEN counted_speedups.unrounded
+			THEN cudal1.over_baseline(b.score, b.over, true) ELSE b.speedup END AS speedup) AS a
+		CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g;
+	IF NOT FOUND THEN
+		level := 'All';
+		place := 2147483648;
+		RETURN NEXT;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.counted_speedups IS
+'what each task counts with, once in its level and once in All: speedup, which is NULL where a task
+without success is dropped; achieved: NULL where it has none. Without tasks a row of NULLs in All';
+
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
 	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
@@ -354,46 +382,34 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(unrounded IS NULL, '22004', 'unrounded must not be null');
-	PERFORM cudal1.check_report(method, device, missing);
 	PERFORM cudal1.raise_if(cut IS NULL OR NOT (cut >= 0 AND cut < 0.5), '22023',
 		'argument "cut" must be a share of at least 0 and below 0.5');
 	PERFORM cudal1.raise_if(faster_than IS NULL
 			OR NOT (faster_than >= 0 AND faster_than < 'infinity'), '22023',
 		'argument "faster_than" must be a speedup, for instance 1');
 	RETURN QUERY
-	WITH best AS MATERIALIZED (
-		SELECT g.label, g.place, b.evaluated, b.weak,
-				CASE WHEN level_report.unrounded THEN cudal1.over_baseline(b.score, b.over, true)
-					ELSE b.speedup END AS achieved
-			FROM cudal1.best_over(method, device, chosen, pool, baseline, without_weak) AS b
-				CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
-		UNION ALL
-		SELECT 'All', 2147483648, NULL, NULL, NULL),
-	counted AS (
-		SELECT b.*, CASE WHEN b.evaluated IS NULL OR level_report.missing = 'drop' THEN b.achieved
-				ELSE coalesce(b.achieved, CASE level_report.missing WHEN 'zero' THEN 0 ELSE 1 END)
-				END AS x
-			FROM best AS b),
-	ranked AS (
-		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
-			FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)),
+	WITH ranked AS (
+		SELECT c.*, row_number() OVER w AS r, count(c.speedup) OVER (PARTITION BY c.level) AS n
+			FROM cudal1.counted_speedups(method, device, missing, chosen, pool, baseline,
+				without_weak, unrounded) AS c
+			WINDOW w AS (PARTITION BY c.level ORDER BY c.speedup NULLS LAST)),
 	figures AS (
-		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
+		SELECT r.level, r.place, count(r.speedup) AS tasks, avg(r.speedup) AS mean,
+				max(r.speedup) AS max,
 				-- numeric cuts what binary fractions add in the 16th digit
-				percentile_cont('{0.75,0.5,0.25}'::float8[]) WITHIN GROUP (ORDER BY r.x)
+				percentile_cont('{0.75,0.5,0.25}'::float8[]) WITHIN GROUP (ORDER BY r.speedup)
 					::numeric[]::float8[] AS p,
 				count(r.achieved) AS success,
 				count(*) FILTER (WHERE r.achieved > level_report.faster_than) AS speedup,
-				CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END
+				CASE WHEN min(r.speedup) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.speedup, 0)))) END
 					AS geometric_mean,
-				avg(r.x) FILTER (WHERE r.r > floor(r.n * level_report.cut)
+				avg(r.speedup) FILTER (WHERE r.r > floor(r.n * level_report.cut)
 					AND r.r <= r.n - floor(r.n * level_report.cut)) AS trimmed_mean,
 				count(r.evaluated) - count(r.achieved) AS unsolved,
 				count(*) FILTER (WHERE r.evaluated) AS evaluated,
 				count(*) FILTER (WHERE r.weak) AS weak
-			FROM ranked AS r GROUP BY r.label, r.place)
-	SELECT f.label, f.tasks, cudal1.over_baseline(f.mean, 1, unrounded), f.max,
+			FROM ranked AS r GROUP BY r.level, r.place)
+	SELECT f.level, f.tasks, cudal1.over_baseline(f.mean, 1, unrounded), f.max,
 			cudal1.over_baseline(f.p[1], 1, unrounded), cudal1.over_baseline(f.p[2], 1, unrounded),
 			cudal1.over_baseline(f.p[3], 1, unrounded), f.success, f.speedup,
 			cudal1.over_baseline(f.geometric_mean, 1, unrounded),
@@ -527,18 +543,14 @@ SET jit = off
 BEGIN ATOMIC
 	SELECT cudal1.raise_if(width IS NULL OR NOT (width >= 0.001 AND width <= 10), '22023',
 		'argument "width" must lie between 0.001 and 10');
-	SELECT cudal1.check_report(method, device);
-	WITH best AS MATERIALIZED (
-		SELECT b.level, floor(ln(b.speedup) / width)::int AS k
-			FROM cudal1.best_over(method, device, cudal1_speedup_histogram.tasks, pool, baseline,
-				without_weak) AS b
-			WHERE b.speedup > 0
-	), labelled AS (
-		SELECT g.label, g.place, b.k
-			FROM best AS b CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
+	WITH labelled AS MATERIALIZED (
+		SELECT c.level AS label, c.place, floor(ln(c.achieved) / width)::int AS k
+			FROM cudal1.counted_speedups(method, device, 'drop', cudal1_speedup_histogram.tasks, pool,
+				baseline, without_weak) AS c
+			WHERE c.achieved > 0
 	), bins AS (
 		-- bins between the ends may be empty
-		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
+		SELECT generate_series(min(b.k), max(b.k)) AS k FROM labelled AS b)
 	SELECT l.label, i.k * width, (i.k + 1) * width, exp(i.k * width), exp((i.k + 1) * width),
 			count(x.k),
 			count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
@@ -558,27 +570,6 @@ method, device, task, pool or baseline';
 /*
  * Reports that ask for figures of one's own choice, and the list of all tasks.
  */
-
-CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[],
-	pool text, baseline text)
-RETURNS TABLE (level text, place bigint, speedup float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.check_report(method, device, missing);
-	RETURN QUERY
-	SELECT g.label, g.place, coalesce(b.speedup,
-			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
-	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
-		CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g;
-	IF NOT FOUND THEN
-		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.counted_speedups IS
-'what each task counts with, once in its level and once in All; NULL where a task without success is
-dropped';
 
 CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}', device text DEFAULT NULL,
