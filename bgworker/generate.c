@@ -274,7 +274,8 @@ release(const char *worker, bool lost)
 {
 	const char *arguments[] = {worker, lost ? "true" : "false"};
 
-	return cudal1_entry_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
+	return cudal1_entry_run("SELECT cudal1.expire_requests(NULL, $1, $2::bool)", 2, arguments, NULL,
+							0);
 }
 
 /* the program has ended: its claims are given back, and its files stay for the next program */

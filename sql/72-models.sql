@@ -503,75 +503,47 @@ $$;
 COMMENT ON FUNCTION cudal1.hold_requests IS
 'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';
 
-CREATE FUNCTION cudal1.release_requests(worker text, lost boolean DEFAULT false)
+CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL,
+	lost boolean DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r		cudal1.request;
+	counts	boolean;
+	error	constant text := CASE WHEN lost IS NULL THEN 'its worker was lost while it was in flight'
+		ELSE 'cudal1-generate ended before the answer had come' END;
 	n		bigint := 0;
 BEGIN
 	FOR r IN
 		-- a request that a session is cancelling stays until its lease ends
 		SELECT x.* FROM cudal1.request AS x
-			WHERE x.state = 'running' AND x.worker = release_requests.worker
-			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
-	LOOP
-		PERFORM cudal1.lose_request(r, lost, 'cudal1-generate ended before the answer had come');
-		n := n + 1;
-	END LOOP;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.release_requests IS
-'gives a worker''s claims back and returns their number; lost: the program died of them, so it
-counts as a failure of each';
-
-CREATE FUNCTION cudal1.lose_request(r cudal1.request, counts boolean, error text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	most	int := (SELECT m.max_tries FROM cudal1.model AS m WHERE m.model_id = r.model_id);
-BEGIN
-	IF counts AND r.failures + 1 >= most THEN
-		PERFORM cudal1.end_request(r, 'failed', error);
-	ELSE
-		PERFORM cudal1.retry_request(r, r.failures + counts::int, 0,
-			CASE WHEN counts THEN error END);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.lose_request IS
-'queues a request again whose sender is gone, or ends it after the model''s max_tries';
-
-CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	r		cudal1.request;
-	n		bigint := 0;
-BEGIN
-	FOR r IN
-		SELECT x.* FROM cudal1.request AS x
-			WHERE x.state = 'running'
-				AND (x.lease_until < clock_timestamp()
-					 OR starts_with(x.worker, expire_requests.server || ' ')
-						AND x.worker <> expire_requests.worker)
+			WHERE x.state = 'running' AND CASE
+				WHEN lost IS NOT NULL THEN x.worker = expire_requests.worker
+				WHEN server IS NOT NULL AND x.worker <> expire_requests.worker
+						AND starts_with(x.worker, expire_requests.server || ' ') THEN true
+				ELSE x.lease_until < clock_timestamp() END
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
 		-- a request that was sent many times without an outcome may be what kills workers
-		PERFORM cudal1.lose_request(r, r.attempt - r.failures >= 10,
-			'its worker was lost while it was in flight');
+		counts := coalesce(lost, r.attempt - r.failures >= 10);
+		IF counts AND r.failures + 1 >= (SELECT m.max_tries FROM cudal1.model AS m
+				WHERE m.model_id = r.model_id) THEN
+			PERFORM cudal1.end_request(r, 'failed', error);
+		ELSE
+			PERFORM cudal1.retry_request(r, r.failures + counts::int, 0,
+				CASE WHEN counts THEN error END);
+		END IF;
 		n := n + 1;
 	END LOOP;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_requests IS
-'queues requests again whose lease ended or, where server and worker are given, that former workers
-of the server had in flight; returns their number. An answer of such a claim that was kept still
+'queues requests again whose sender is gone, or ends them after the model''s max_tries; returns their
+number. They are those whose lease ended; with server and worker also those that former workers of
+the server had in flight; with lost just those of the worker, whose program ended: true where it
+died of them, which counts as a failure of each. An answer of such a claim that was kept still
 counts until the request is claimed again';
 
 CREATE FUNCTION cudal1.charge_request(r cudal1.request, m cudal1.model, answer jsonb)

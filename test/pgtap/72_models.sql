@@ -98,7 +98,7 @@ UPDATE cudal1.request SET lease_until = '-infinity' WHERE request_id = :q;
 SELECT is(cudal1.expire_requests(), 1::bigint, 'a lease ends');
 SELECT pg_temp.claim() \g /dev/null
 SELECT is(pg_temp.answer(:q, 'answered', pg_temp.code('late'), 1), 'lost', 'after another claim the answer of the first is refused');
-SELECT is(cudal1.release_requests('server 1 worker 1', true), 1::bigint, 'the program died');
+SELECT is(cudal1.expire_requests(NULL, 'server 1 worker 1', true), 1::bigint, 'the program died');
 SELECT is(pg_temp.state(:q), 'queued 1', 'of it, perhaps');
 SELECT throws_ok('SELECT cudal1_cancel_requests(ARRAY[-1])', '42704', NULL, 'an unknown request');
 SELECT throws_ok('SELECT cudal1_cancel_requests(ARRAY[NULL::bigint])', '22004', NULL, 'or none');

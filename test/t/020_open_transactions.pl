@@ -100,7 +100,7 @@ BEGIN
 	COMMIT;
 	PERFORM cudal1.next_request(), cudal1.claim_requests('server 1 worker 2', 1000);
 	COMMIT;
-	PERFORM cudal1.release_requests('server 1 worker 2'), cudal1.expire_requests('server 2', 'server 2 worker 1');
+	PERFORM cudal1.expire_requests(NULL, 'server 1 worker 2', false), cudal1.expire_requests('server 2', 'server 2 worker 1');
 	PERFORM cudal1.take_back('server 2', 'server 2 worker 1');
 	PERFORM cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c", "pytorch"]}');
 	COMMIT;
