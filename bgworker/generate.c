@@ -307,11 +307,12 @@ clear(const char *worker, int64 now)
 static Cudal1Call
 claim(const char *worker, char **jobs)
 {
+	/* Eight at a time: a prompt may have 10 MiB, a byte of it become six, and a text has 1 GB. */
 	static const char *const query =
 		"SELECT pg_catalog.string_agg(c.job::text || E'\n', '')"
 		" FROM cudal1.claim_requests($1,"
-		" $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
-		" WHERE r.state = 'running' AND r.worker = $1)::int,"
+		" LEAST(8, $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+		" WHERE r.state = 'running' AND r.worker = $1)::int),"
 		" pg_catalog.make_interval(secs => $3::float8)) AS c";
 	Cudal1Number most,
 				lease;

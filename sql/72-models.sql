@@ -383,9 +383,6 @@ DECLARE
 	got		int;
 	gap		interval;
 	start	timestamptz;
-	-- bytes of prompts: the worker reads a claim as one text, in which a byte may become six
-	rest	bigint := 33554432;
-	taken	bigint;
 BEGIN
 	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
 	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval,
@@ -412,21 +409,6 @@ BEGIN
 			END IF;
 		END IF;
 		CONTINUE WHEN n <= 0;
-		SELECT count(*), sum(w.bytes) INTO n, taken
-			FROM (SELECT q.bytes, sum(q.bytes) OVER (ORDER BY q.priority DESC, q.request_id)
-						- q.bytes AS before
-					FROM (SELECT r.priority, r.request_id, coalesce(octet_length(p.prompt), 0)
-								+ coalesce(octet_length(p.system), 0)
-								+ coalesce(octet_length(c.code) + octet_length(t.reference), 0)
-								AS bytes
-							FROM cudal1.request AS r LEFT JOIN cudal1.prompt AS p USING (prompt_id)
-								LEFT JOIN cudal1.candidate AS c ON c.candidate_id = r.about
-								LEFT JOIN cudal1.task AS t ON t.task_id = c.task_id
-							WHERE r.model_id = m.model_id AND r.state = 'queued'
-								AND r.not_before <= clock_timestamp()
-							ORDER BY r.priority DESC, r.request_id LIMIT n) AS q) AS w
-			WHERE w.before < rest;
-		rest := rest - coalesce(taken, 0);
 		RETURN QUERY
 			WITH due AS MATERIALIZED (
 				SELECT r.request_id FROM cudal1.request AS r
@@ -461,14 +443,13 @@ BEGIN
 			UPDATE cudal1.model AS x SET next_request = start + got * gap
 				WHERE x.model_id = m.model_id;
 		END IF;
-		EXIT WHEN room <= 0 OR rest <= 0;
+		EXIT WHEN room <= 0;
 	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests IS
-'gives cudal1-generate up to room requests to send, as the limits of their models allow, and no more
-once their prompts have 32 MiB, each under a lease; job is a line of its input. attempt is the
-fencing number of the claim';
+'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under a
+lease; job is a line of its input. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
 RETURNS float8
