@@ -446,41 +446,68 @@ $$;
 COMMENT ON FUNCTION cudal1.cancel_overdue IS
 'cancels waiting jobs whose deadline has passed; returns their number';
 
-CREATE FUNCTION cudal1.expire_leases()
+CREATE FUNCTION cudal1.end_claims(server text, worker text)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-	moment	CONSTANT timestamptz := clock_timestamp();
-	ended	bigint[];
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
-	-- by the index of leases first and up to a value, for the same reasons as in cancel_overdue()
-	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x
-		WHERE x.state = 'running' AND x.lease_until < moment
-				   ORDER BY x.lease_until);
+	-- one that a session is changing just now waits for its lease to end, or for the next call
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.job_id = ANY (ended) AND x.state = 'running' AND x.lease_until < moment
-			ORDER BY x.candidate_id
+			WHERE x.state = 'running' AND CASE WHEN server IS NULL
+				THEN x.lease_until < clock_timestamp()
+				ELSE starts_with(x.worker, server || ' ') AND x.worker <> end_claims.worker
+					AND cudal1.owns(x.login) END
+			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.retry_job(j, 'lost', NULL,
-			format('the worker %s was lost while it measured', j.worker));
+		/*
+		 * A dead worker is no failure of its candidate. But a job that was claimed again and again
+		 * without ever failing may be what kills the workers: from then on it counts, so that it
+		 * ends.
+		 */
+		IF server IS NULL OR j.attempt - j.failures >= 10 THEN
+			PERFORM cudal1.retry_job(j, 'lost', NULL,
+				format('the worker %s was lost while it measured', j.worker));
+		ELSE
+			PERFORM cudal1.give_back(j);
+		END IF;
 		n := n + 1;
 	END LOOP;
 	PERFORM cudal1.wake_waiters() WHERE n > 0;
-	PERFORM cudal1.cancel_overdue();
-	PERFORM cudal1.place_waiting();
 	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.end_claims IS
+'requeues jobs whose lease ended, each a failure, or with a server what its former workers had and
+the calling role may use; ends them after the profile''s attempts; returns their number';
+
+CREATE FUNCTION cudal1.expire_leases()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM cudal1.cancel_overdue(), cudal1.place_waiting();
+	RETURN cudal1.end_claims(NULL, NULL);
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases IS
 'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s
-attempts;
-returns their number. Cancels what has passed its deadline and places what waits for it, too';
+attempts; returns their number. Cancels what has passed its deadline and places what waits for it';
+
+CREATE FUNCTION cudal1.take_back(server text, worker text)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+RETURN cudal1.end_claims(server, worker);
+COMMENT ON FUNCTION cudal1.take_back IS
+'requeues at once what former workers of a server were measuring when they died, and returns the
+number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
+name. Claims of other roles stay';
 
 /*
  * What workers and agents need beside the entry points of the queue.
@@ -517,43 +544,5 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_check_database';
 COMMENT ON FUNCTION cudal1.check_database IS
 'whether this database has a worker; warns if not, and says why';
-
-CREATE FUNCTION cudal1.take_back(server text, worker text) RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	j			cudal1.job;
-	taken		bigint := 0;
-BEGIN
-	-- one that a session is changing just now waits for its lease to end
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.state = 'running' AND starts_with(x.worker, server || ' ')
-				AND x.worker <> take_back.worker AND cudal1.owns(x.login)
-			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		/*
-		 * A dead worker is no failure of its candidate. But a job that was claimed again and again
-		 * without ever failing may be what kills the workers: from then on it counts, so that it
-		 * ends.
-		 */
-		IF j.attempt - j.failures >= 10 THEN
-			PERFORM cudal1.retry_job(j, 'lost', NULL,
-				format('the worker %s was lost while it measured', j.worker));
-			PERFORM cudal1.wake_waiters();
-		ELSE
-			PERFORM cudal1.give_back(j);
-		END IF;
-		taken := taken + 1;
-	END LOOP;
-	RETURN taken;
-END
-$$;
-COMMENT ON FUNCTION cudal1.take_back IS
-'requeues at once what former workers of a server were measuring when they died, and returns the
-number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
-name. Claims of other roles stay';
 
 SELECT cudal1.check_database();
