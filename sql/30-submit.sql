@@ -275,9 +275,7 @@ DECLARE
 	r			record;
 BEGIN
 	-- in the order of the indexes, so that two batches don't deadlock
-	WITH wanted AS (
-		SELECT v.* FROM unnest(batch) AS v WHERE cudal1.proposes(v)),
-	added AS (
+	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
 				reward, decided_at)
 			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, add_rows.purpose,
@@ -286,18 +284,9 @@ BEGIN
 					CASE WHEN malformed IS NOT NULL THEN cudal1.clip(malformed) END,
 					CASE WHEN malformed IS NOT NULL THEN 0 END,
 					CASE WHEN malformed IS NOT NULL THEN now() END
-				FROM wanted AS v ORDER BY v.task_id, v.hash
+				FROM unnest(batch) AS v WHERE cudal1.proposes(v) ORDER BY v.task_id, v.hash
 			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id, task_id, code_hash, octet_length(code) AS bytes),
-	proposed AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-				proposal_key, island, response, created_by)
-			SELECT v.task_id, a.candidate_id, into_pool, add_rows.method, add_rows.prompt_id, v.grp,
-					v.key, add_rows.island, add_rows.response, proposer
-				FROM wanted AS v JOIN added AS a ON a.task_id = v.task_id AND a.code_hash = v.hash
-				ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
-			ON CONFLICT DO NOTHING
-			RETURNING candidate_id),
+			RETURNING candidate_id, task_id, octet_length(code) AS bytes),
 	queued AS (
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
 				priority, deadline, trainer)
@@ -305,49 +294,41 @@ BEGIN
 					coalesce(t.device_model, t.device), t.cores, t.language, add_rows.priority,
 					add_rows.deadline, proposer
 				FROM added AS a JOIN cudal1.task AS t ON t.task_id = a.task_id
-				WHERE malformed IS NULL),
+				WHERE malformed IS NULL)
+	SELECT array_agg(a.candidate_id), coalesce(sum(a.bytes), 0) INTO fresh, bytes FROM added AS a;
+	queued := fresh IS NOT NULL AND malformed IS NULL;
+	WITH wanted AS (
+		SELECT v.*, c.candidate_id FROM unnest(batch) AS v JOIN cudal1.candidate AS c
+				ON c.task_id = v.task_id AND c.code_hash = v.hash
+			WHERE cudal1.proposes(v)),
+	proposed AS (
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+				proposal_key, island, response, created_by)
+			SELECT w.task_id, w.candidate_id, into_pool, add_rows.method, add_rows.prompt_id, w.grp,
+					w.key, add_rows.island, add_rows.response, proposer
+				FROM wanted AS w ORDER BY w.task_id, coalesce(w.grp, ''), w.key, w.ord
+			ON CONFLICT DO NOTHING
+			RETURNING candidate_id),
 	stored AS (
 		INSERT INTO cudal1.stored (role, bytes)
-			SELECT proposer, (SELECT sum(a.bytes) FROM added AS a)
-					+ p.n * cudal1.proposal_bytes(NULL, add_rows.response)
+			SELECT proposer, add_rows.bytes + p.n * cudal1.proposal_bytes(NULL, add_rows.response)
 				FROM (SELECT count(*) AS n FROM proposed) AS p WHERE p.n > 0
 			RETURNING stored.bytes)
 	SELECT (SELECT count(*) FROM wanted), (SELECT count(*) FROM proposed),
-			(SELECT array_agg(a.candidate_id) FROM added AS a),
-			(SELECT s.bytes FROM stored AS s)
-		INTO wanted, made, fresh, bytes;
-	queued := fresh IS NOT NULL AND malformed IS NULL;
+			(SELECT s.bytes FROM stored AS s),
+			ARRAY(SELECT p.candidate_id FROM proposed AS p EXCEPT SELECT unnest(fresh))
+		INTO wanted, made, bytes, known;
 	IF made < wanted THEN
-		WITH proposed AS (
-			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
-					group_key, proposal_key, island, response, created_by)
-				SELECT v.task_id, c.candidate_id, into_pool, add_rows.method, add_rows.prompt_id,
-						v.grp, v.key, add_rows.island, add_rows.response,
-						proposer
-					FROM unnest(batch) AS v JOIN cudal1.candidate AS c
-						ON c.task_id = v.task_id AND c.code_hash = v.hash
-					WHERE cudal1.proposes(v) AND c.candidate_id <> ALL (coalesce(fresh, '{}'))
-					ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
-				ON CONFLICT DO NOTHING
-				RETURNING candidate_id),
-		stored AS (
-			INSERT INTO cudal1.stored (role, bytes)
-				SELECT proposer, p.n * cudal1.proposal_bytes(NULL, add_rows.response)
-					FROM (SELECT count(*) AS n FROM proposed) AS p WHERE p.n > 0
-				RETURNING stored.bytes)
-		SELECT coalesce(array_agg(DISTINCT p.candidate_id), '{}'), count(*) + made,
-				coalesce(bytes, 0) + coalesce((SELECT s.bytes FROM stored AS s), 0)
-			INTO known, made, bytes FROM proposed AS p;
-		IF made < wanted THEN
-			-- Another session has used a key meanwhile. Its proposal stands, and a candidate that
-			-- was added here without one is removed.
-			orphans := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE NOT EXISTS (
-				SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = f.id));
-			DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
-			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
-			fresh := NULLIF(ARRAY(SELECT f.id FROM unnest(fresh) AS f (id)
-				WHERE f.id <> ALL (orphans)), '{}');
-		END IF;
+		-- Another session has used a key meanwhile. Its proposal stands, and a candidate that was
+		-- added here without one is removed.
+		orphans := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE NOT EXISTS (
+			SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = f.id));
+		DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
+		DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
+		fresh := NULLIF(ARRAY(SELECT f.id FROM unnest(fresh) AS f (id)
+			WHERE f.id <> ALL (orphans)), '{}');
+	END IF;
+	IF known <> '{}' THEN
 		FOR r IN
 			SELECT t AS task, c.candidate_id, v.code FROM cudal1.candidate AS c
 					JOIN cudal1.task AS t USING (task_id)
