@@ -43,7 +43,7 @@ CREATE TABLE cudal1.profile (
 	verify_above		float8 DEFAULT 3 CHECK (verify_above > 1 AND verify_above <= 1000000000)
 );
 COMMENT ON TABLE cudal1.profile IS
-'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
+'measurement profiles; rows are immutable, copy one under a new name to change it';
 COMMENT ON COLUMN cudal1.profile.pairs IS
 'the fewest pairs of a measurement; each has fresh processes of reference and candidate, and gives
 one bucket, the ratio of their times';

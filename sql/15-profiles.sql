@@ -1,7 +1,6 @@
 /*
- * The shipped measurement profiles. A reward means something only beside the numbers it was
- * measured with, so shipped rows never change: a dump leaves them out, and the version that
- * restores it brings its own.
+ * The shipped measurement profiles. A dump leaves their rows out, and the version that restores it
+ * brings its own.
  */
 
 INSERT INTO cudal1.profile (name, shipped, purpose) VALUES ('default', true,
@@ -44,35 +43,28 @@ INSERT INTO cudal1.profile
 			|| jsonb_build_object('name', x.name, 'purpose', x.purpose)) AS p
 		WHERE d.name = 'default';
 
-CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
+CREATE FUNCTION cudal1.guard() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF TG_OP = 'INSERT' AND NEW.shipped THEN
-		RAISE EXCEPTION USING ERRCODE = '42501',
-			MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name),
-			DETAIL = 'Shipped profiles come with the extension''s script only.';
-	END IF;
-	PERFORM cudal1.raise_if(OLD.shipped, '42501',
-		format('shipped profile "%s" is immutable', OLD.name),
-		'Copy it under a new name with cudal1_add_profile() and change the copy.');
-	PERFORM cudal1.raise_if(TG_OP = 'UPDATE' AND NEW.shipped, '42501',
-		format('profile "%s" cannot be marked as shipped', NEW.name));
-	PERFORM cudal1.raise_if(TG_OP = 'UPDATE'
-			AND EXISTS (SELECT FROM cudal1.measurement AS m WHERE m.profile = OLD.name), '42501',
-		format('profile "%s" has measurements and is immutable', OLD.name),
-		'Copy it under a new name with cudal1_add_profile() and change the copy.');
-	PERFORM cudal1.raise_if(TG_OP = 'DELETE'
-			AND EXISTS (SELECT FROM cudal1.job AS j WHERE j.profile = OLD.name), '23503',
-		format('profile "%s" is wanted by jobs in the queue', OLD.name));
-	RETURN coalesce(NEW, OLD);
+	RAISE EXCEPTION USING ERRCODE = '42501',
+		MESSAGE = format('%s "%s" is immutable', TG_TABLE_NAME, OLD.name), DETAIL = TG_ARGV[0],
+		HINT = TG_ARGV[1];
 END
 $$;
-COMMENT ON FUNCTION cudal1.guard_profile IS
-'trigger: keeps shipped profiles, and profiles that measurements refer to, as they are';
+COMMENT ON FUNCTION cudal1.guard IS
+'trigger: rejects changes of what rewards rest on; its arguments are the detail and the hint';
 
-CREATE TRIGGER guard_profile BEFORE INSERT OR UPDATE OR DELETE ON cudal1.profile
-	FOR EACH ROW EXECUTE FUNCTION cudal1.guard_profile();
+CREATE TRIGGER guard BEFORE UPDATE OR DELETE ON cudal1.profile
+	FOR EACH ROW EXECUTE FUNCTION cudal1.guard(
+		'A reward means something only beside the numbers it was measured with.',
+		'Copy it under a new name with cudal1_add_profile() and change the copy.');
+
+CREATE TRIGGER guard
+	BEFORE UPDATE OF task_id, name, language, reference, signature, content_hash ON cudal1.task
+	FOR EACH ROW EXECUTE FUNCTION cudal1.guard(
+		'Rewards of a task are comparable because its reference never changes.',
+		'Add the new version under another name.');
 
 CREATE FUNCTION @extschema@.cudal1_add_profile(name text, base text, changes jsonb, purpose text)
 RETURNS text

@@ -431,22 +431,6 @@ that has nothing to do does where the setting cudal1.certify says so; see cudal1
 islands (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_rule
 (funsearch; cuda-l1)';
 
-CREATE FUNCTION cudal1.guard_task() RETURNS trigger
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('task "%s" is immutable', OLD.name),
-		DETAIL = 'Rewards of a task are comparable because its reference never changes.',
-		HINT = 'Add the new version under another name.';
-END
-$$;
-COMMENT ON FUNCTION cudal1.guard_task IS
-'trigger: rejects changes of what a task''s rewards rest on';
-
-CREATE TRIGGER guard_task
-	BEFORE UPDATE OF task_id, name, language, reference, signature, content_hash ON cudal1.task
-	FOR EACH ROW EXECUTE FUNCTION cudal1.guard_task();
-
 /*
  * Mistakes taken back. Nothing is deleted: a retired task keeps its history, a withdrawn candidate
  * its measurements.

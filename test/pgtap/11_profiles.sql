@@ -21,11 +21,10 @@ SELECT ok(t.checks = d.checks AND t.window_seconds = d.window_seconds AND t.conf
 	'train grants a cheat no more than default does') FROM cudal1.profile AS t, cudal1.profile AS d WHERE t.name = 'train' AND d.name = 'default';
 
 SELECT throws_ok($$UPDATE cudal1.profile SET pairs = 8 WHERE name = 'default'$$, '42501', NULL, 'a shipped profile is not changed');
-SELECT throws_ok($$DELETE FROM cudal1.profile WHERE name = 'quick'$$, '42501', NULL, 'nor deleted');
-SELECT throws_ok($$INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "fake"}')).* FROM cudal1.profile AS p WHERE name = 'quick'$$,
-	'42501', NULL, 'nor added');
+SELECT throws_ok($$DELETE FROM cudal1.profile WHERE name = 'quick'$$, '42501', 'profile "quick" is immutable', 'nor deleted');
 
-SELECT is(cudal1_add_profile('mine', 'quick', '{"bucket_seconds": 0.2, "looks": [7, 14]}', 'for a test'), 'mine', 'a copy can be changed');
+SELECT is(cudal1_add_profile('mine', 'quick', '{"bucket_seconds": 0.2, "looks": [7, 14]}', 'for a test'), 'mine', 'a copy differs');
+SELECT throws_ok($$UPDATE cudal1.profile SET pairs = 8 WHERE name = 'mine'$$, '42501', 'profile "mine" is immutable', 'once, as it is made');
 SELECT results_eq($$SELECT bucket_seconds, looks, shipped, purpose, half_width_limit FROM cudal1.profile WHERE name = 'mine'$$,
 	$$VALUES (0.2::float8, '{7,14}'::int[], false, 'for a test', 0.05::float8)$$, 'it differs from its base as asked');
 SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"bucket": 1}', 'x')$$, '22023', 'changes has the unknown member "bucket"', 'an unknown column is named');
