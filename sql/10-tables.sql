@@ -141,6 +141,12 @@ COMMENT ON COLUMN cudal1.device.hardware IS
 'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have
 new names; else device_key';
 
+CREATE FUNCTION cudal1.conservative_round(speedup float8)
+RETURNS float8
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
+COMMENT ON FUNCTION cudal1.conservative_round IS 'what cudal1_conservative_round() does';
+
 CREATE FUNCTION cudal1.baselines()
 RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -255,6 +261,7 @@ CREATE TABLE cudal1.candidate (
 	CHECK (CASE WHEN decided_at IS NULL THEN state IN ('queued', 'measuring', 'verifying')
 			AND num_nonnulls(reward, failure, import_device) = 0
 		WHEN reward > 0 AND reward < 'Infinity' THEN state = 'successful' AND failure IS NULL
+			AND reward = cudal1.conservative_round(score)
 		WHEN reward = 0 THEN state = 'failed' AND imported = (failure = 'reported')
 			AND COALESCE(failure, '') IN ('malformed', 'compile_error', 'launch_failure', 'timeout',
 				'crash', 'wrong_output', 'cheat', 'withdrawn', 'reported')
@@ -442,7 +449,8 @@ CREATE TABLE cudal1.measurement (
 	environment			jsonb NOT NULL DEFAULT '{}',
 	samples				jsonb,
 	evidence			jsonb,
-	measured_at			timestamptz NOT NULL DEFAULT now()
+	measured_at			timestamptz NOT NULL DEFAULT now(),
+	CHECK (outcome <> 'successful' OR reward = cudal1.conservative_round(score))
 );
 COMMENT ON TABLE cudal1.measurement IS
 'one row for each finished run of cudal1-measure, with all that a stranger needs to judge it;
@@ -640,7 +648,8 @@ CREATE TABLE cudal1.imported_score (
 	score				float8,
 	imported_at			timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (candidate_id, device),
-	CHECK ((reward = 0) = (score IS NULL))
+	CHECK ((reward = 0) = (score IS NULL)),
+	CHECK (reward = cudal1.conservative_round(score))
 );
 COMMENT ON TABLE cudal1.imported_score IS
 'scores measured elsewhere, one row for each candidate and device; what reports of a device read

@@ -433,12 +433,6 @@ not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown 
  * Arithmetic of rounds, rewards and groups.
  */
 
-CREATE FUNCTION cudal1.conservative_round(speedup float8)
-RETURNS float8
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
-COMMENT ON FUNCTION cudal1.conservative_round IS 'what cudal1_conservative_round() does';
-
 CREATE FUNCTION @extschema@.cudal1_conservative_round(speedup float8)
 RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

@@ -580,21 +580,6 @@ AS $$
 				ELSE cudal1.code_hash(c.code) END AS hash) AS h
 		WHERE c.code_hash <> h.hash AND c.code <> ''
 	UNION ALL
-	SELECT 'reward of ' || x.subject, x.place, cudal1.conservative_round(x.score)::text,
-			x.reward::text
-		FROM (SELECT 'score' AS subject, format('candidate %s', c.candidate_id) AS place, c.score,
-					c.reward
-				FROM cudal1.candidate AS c WHERE c.state = 'successful'
-			UNION ALL
-			SELECT 'import', format('candidate %s on %s', i.candidate_id, i.device), i.score,
-					i.reward
-				FROM cudal1.imported_score AS i
-			UNION ALL
-			SELECT 'measurement', format('measurement %s', m.measurement_id), m.score, m.reward
-				FROM cudal1.measurement AS m WHERE m.outcome = 'successful') AS x
-		WHERE x.score >= 0 AND x.score < 'infinity'
-			AND x.reward IS DISTINCT FROM cudal1.conservative_round(x.score)
-	UNION ALL
 	SELECT 'deciding measurement', format('candidate %s', c.candidate_id),
 			format('reward %s, accepted, on %s', c.reward, t.device_model),
 			coalesce(format('reward %s%s, on %s, of code %s', m.reward,
@@ -626,7 +611,7 @@ AS $$
 		WHERE t.certified IS DISTINCT FROM n.verdict;
 $$;
 COMMENT ON FUNCTION cudal1.check_of_candidates IS
-'cudal1_check(): hashes, rewards, deciding measurements, certification';
+'cudal1_check(): hashes, deciding measurements, imported scores, certification';
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -650,7 +635,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, rewards, hashes, certification, tokens and cost of
-campaigns, from what it is derived of, and says what is off: one row a difference, none where all
-agree. Changes nothing; reads every candidate and measurement. The extension''s owner repairs a
+'recounts every derived number that no constraint holds, buckets, verdicts, hashes, certification,
+tokens and cost of campaigns, from what it is derived of, and says what is off: one row a
+difference, none where all agree. Changes nothing; reads every candidate and measurement. The extension''s owner repairs a
 code''s buckets by cudal1.place_candidate(), an operator undecided candidates by cudal1_requeue()';

@@ -47,7 +47,7 @@ SELECT results_eq('SELECT bucket, codes, mean FROM cudal1.bucket WHERE task_id =
 	'VALUES (4, 1::bigint, 1.24::float8), (12, 1, 3)', 'a new reward outside moves it');
 SELECT pg_temp.score(:linear, 5, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
 SELECT is(sum(codes), 2::numeric, 'only candidates of normal purpose are placed') FROM cudal1.bucket WHERE task_id = :linear;
-UPDATE cudal1.candidate SET state = 'queued', reward = NULL, decided_at = NULL WHERE candidate_id = :b;
+UPDATE cudal1.candidate SET state = 'queued', reward = NULL, score = NULL, decided_at = NULL WHERE candidate_id = :b;
 SELECT cudal1.place_candidate(:b) \g /dev/null
 SELECT results_eq('SELECT bucket, codes FROM cudal1.bucket WHERE task_id = ' || :linear, 'VALUES (4, 1::bigint)',
 	'a candidate that is measured again leaves its bucket once it is placed so');
@@ -73,7 +73,7 @@ ROLLBACK TO broken;
 DELETE FROM cudal1.pool_code WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
 SELECT results_eq('SELECT subject FROM cudal1.check_of_buckets() ORDER BY 1', 'VALUES (''bucket''), (''code of no pool'')', 'a code that is missing');
 ROLLBACK TO broken;
-UPDATE cudal1.candidate SET reward = reward + 1 WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
+UPDATE cudal1.candidate SET reward = reward + 1, score = reward + 1 WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
 SELECT results_eq('SELECT subject FROM cudal1.check_of_buckets()', 'VALUES (''code of a pool'')', 'a reward that was not placed');
 ROLLBACK TO broken;
 

@@ -67,7 +67,7 @@ SELECT cudal1_submit('t', 'late 1.2', proposal_key => 'k', pool => 'b') \g /dev/
 SELECT cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 1.2}') \g /dev/null
 SELECT results_eq($$SELECT pool_id FROM cudal1.pool_code AS s JOIN cudal1.candidate AS c USING (candidate_id) WHERE c.code = 'late 1.2' ORDER BY 1$$, format('VALUES (1), (%s)', :b),
 	'so is one that was being measured; a key is a pool''s');
-UPDATE cudal1.candidate SET reward = 1.9 WHERE candidate_id = :shared;
+UPDATE cudal1.candidate SET reward = 1.9, score = 1.9 WHERE candidate_id = :shared;
 SELECT cudal1.place_candidate(:shared) \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'a new reward is entered in both');
 
@@ -123,7 +123,7 @@ SELECT cudal1_open_pool('seeded', 'b') AS seeded \gset
 SELECT is(pg_temp.drawn('t', 'random', 'seeded'), pg_temp.drawn('t', 'random', 'b'), 'a seeded pool holds the codes of the other');
 SELECT results_eq($$SELECT * FROM cudal1_sample_exemplars('t', 3, 'bucket', NULL, 7, 'seeded')$$, $$SELECT * FROM cudal1_sample_exemplars('t', 3, 'bucket', NULL, 7, 'b')$$, 'in the same places');
 SELECT cudal1_submit('t', 'only 1.7', pool => 'seeded') \g /dev/null
-UPDATE cudal1.candidate SET reward = 1.3 WHERE code = 'b 2.0';
+UPDATE cudal1.candidate SET reward = 1.3, score = 1.3 WHERE code = 'b 2.0';
 UPDATE cudal1.pool SET seeded_in = '3' WHERE pool_id = :seeded;
 SELECT isnt_empty('SELECT * FROM cudal1.check_of_buckets()', 'a verdict that did not see the new pool');
 SELECT cudal1.place_waiting() \g /dev/null

@@ -24,10 +24,10 @@ $$SELECT cardinality(got) = cardinality(expected) AND bool_and(abs(g - e) < 1e-8
 SELECT count(pg_temp.score(:t, r)) FROM unnest(ARRAY[0.88, 0.92, 1.26, 1.30, 1.34, 2.1, 3.30, 3.32, 3.34, 3.38, 3.42, 3.46, 3.48, 3.5 - 0.0]::float8[]) AS r \g /dev/null
 SELECT pg_temp.score(:t, 3.4, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
 SELECT pg_temp.score(:t, 0, 'normal', 'failed') \g /dev/null
-UPDATE cudal1.candidate SET reward = 3.49 WHERE task_id = :t AND reward = 3.5;
-UPDATE cudal1.candidate SET reward = 3.47 WHERE task_id = :t AND reward = 3.34;
-UPDATE cudal1.candidate SET reward = 3.35 WHERE task_id = :t AND reward = 3.38;
-UPDATE cudal1.candidate SET reward = 3.33 WHERE task_id = :t AND reward = 3.42;
+UPDATE cudal1.candidate SET reward = 3.49, score = 3.49 WHERE task_id = :t AND reward = 3.5;
+UPDATE cudal1.candidate SET reward = 3.47, score = 3.47 WHERE task_id = :t AND reward = 3.34;
+UPDATE cudal1.candidate SET reward = 3.35, score = 3.35 WHERE task_id = :t AND reward = 3.38;
+UPDATE cudal1.candidate SET reward = 3.33, score = 3.33 WHERE task_id = :t AND reward = 3.42;
 SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'the buckets are exact');
 
@@ -135,7 +135,7 @@ FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
 
 -- codes that move and leave
 SELECT array_agg(candidate_id ORDER BY candidate_id) AS drawn FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42) \gset
-UPDATE cudal1.candidate SET reward = reward + 1 WHERE task_id = :t AND state = 'successful' AND purpose = 'normal';
+UPDATE cudal1.candidate SET reward = reward + 1, score = reward + 1 WHERE task_id = :t AND state = 'successful' AND purpose = 'normal';
 SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
 SELECT is(array_agg(candidate_id ORDER BY candidate_id), :'drawn', 'random: other rewards change no draw') FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42);
 UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0 WHERE candidate_id = ANY (:'drawn');

@@ -73,7 +73,7 @@ SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', seed => 4) \gs
 SELECT is(count(*), 0::bigint, 'a prompt by strategy island writes no islands') FROM cudal1.island WHERE task_id = :product;
 SELECT ok(island BETWEEN 0 AND 9 AND temperature = 0.1 AND strategy = 'island', 'the island is recorded') FROM cudal1.prompt WHERE prompt_id = :id;
 SELECT cudal1_submit_response(:id, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```c\nint i;\n```\n') AS answer \gset
-UPDATE cudal1.candidate SET state = 'successful', reward = 1.01, decided_at = now() WHERE candidate_id = :answer;
+UPDATE cudal1.candidate SET state = 'successful', reward = 1.01, score = 1.01, decided_at = now() WHERE candidate_id = :answer;
 SELECT cudal1.place_candidate(:answer) \g /dev/null
 SELECT is(count(*), 10::bigint, 'islands are written with the first answer that is placed') FROM cudal1.island WHERE task_id = :product;
 SELECT is(island, (SELECT island FROM cudal1.prompt WHERE prompt_id = :id), 'which is on the island of its prompt') FROM cudal1.pool_code WHERE candidate_id = :answer;

@@ -53,16 +53,16 @@ END $$;
 SELECT is(pg_temp.found('UPDATE cudal1.bucket_part SET total = total + 1 WHERE bucket = (SELECT min(bucket) FROM cudal1.bucket)'), '{bucket}', 'a sum');
 SELECT ok('code of no pool' = ANY (pg_temp.found('DELETE FROM cudal1.pool_code WHERE candidate_id = (SELECT max(candidate_id) FROM cudal1.pool_code)')), 'a code of a pool');
 SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET code = 'other' WHERE code = 'good 1'$$), '{"code hash"}', 'a code');
-SELECT ok('reward of score' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET score = score + 0.5 WHERE code = 'good 1'$$)), 'a score');
+SELECT throws_ok($$UPDATE cudal1.candidate SET score = score + 0.5 WHERE code = 'good 1'$$, '23514', NULL, 'a reward is its score, rounded');
 SELECT ok('deciding measurement' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET reward = 99, score = 99 WHERE code = 'good 1'$$)), 'a reward that no measurement gave');
 SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET measurement_id = NULL WHERE code = 'good 2'$$), '{"deciding measurement"}', 'a verdict without a measurement');
-SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1$$), '{"imported score","reward of import"}', 'an imported score');
-SELECT ok('reward of measurement' = ANY (pg_temp.found($$UPDATE cudal1.measurement SET score = 7 WHERE measurement_id = (SELECT measurement_id FROM cudal1.candidate WHERE code = 'good 3')$$)), 'a measured score');
+SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1, score = 1$$), '{"imported score"}', 'an imported score');
+SELECT throws_ok($$UPDATE cudal1.measurement SET score = 7 WHERE measurement_id = (SELECT measurement_id FROM cudal1.candidate WHERE code = 'good 3')$$, '23514', NULL, 'that of a measurement, too');
 SELECT is(pg_temp.found($$INSERT INTO cudal1.candidate (task_id, code, code_hash) SELECT task_id, 'x', cudal1.code_hash('x') FROM cudal1.task$$), '{"undecided without a job"}', 'a forgotten candidate');
 SELECT is(pg_temp.found($$UPDATE cudal1.task SET device_model = 'other'$$), '{"deciding measurement"}', 'rewards from two models');
 
 -- what others derive
-SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET score = 5$$), '{"reward of import"}', 'the rounding of an imported score');
+SELECT throws_ok($$UPDATE cudal1.imported_score SET score = 5$$, '23514', NULL, 'and of an imported score');
 SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t'); UPDATE cudal1.task SET certified = 'passed'$x$), '{certification}', 'a certificate that nobody gave');
 SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t')$x$), '{}', 'null candidates are sound');
 SELECT is(pg_temp.found($x$SELECT cudal1_add_model('m', 'http://127.0.0.1:9/v1', 'm');

@@ -38,9 +38,9 @@ BEGIN
 	SELECT candidate_id INTO id FROM cudal1.candidate JOIN cudal1.task USING (task_id)
 	WHERE name = task_name AND state IN ('successful', 'failed') ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF candidate SKIP LOCKED;
 	IF random() < 0.3 THEN
-		UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0 WHERE candidate_id = id;
+		UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, score = NULL WHERE candidate_id = id;
 	ELSE
-		UPDATE cudal1.candidate SET state = 'successful', failure = NULL, reward = cudal1_conservative_round(0.3 + 4 * random()) WHERE candidate_id = id;
+		UPDATE cudal1.candidate SET state = 'successful', failure = NULL, (reward, score) = (SELECT cudal1_conservative_round(x), x FROM (SELECT 0.3 + 4 * random() AS x OFFSET 0) AS s) WHERE candidate_id = id;
 	END IF;
 	IF id IS NOT NULL THEN
 		PERFORM cudal1.place_candidate(id);
