@@ -297,10 +297,12 @@ AS $$
 			'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign',
 			'cudal1_next_group', 'cudal1_answer_group', 'cudal1_extract_techniques']),
 		-- what measures
-		('{agent}', 'EXECUTE',
+		('{agent,operator}', 'EXECUTE',
 			ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish',
 			'cudal1.release', 'cudal1.expire_leases', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
+		('{operator}', 'EXECUTE', ARRAY['all', 'cudal1.worker_state', 'cudal1.preloaded',
+			'cudal1.is_operator', 'cudal1.campaign_options']),
 		-- models in training see neither detectors nor evidence
 		('{trainer}', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',
@@ -315,8 +317,7 @@ AS $$
 			'cudal1.stat_method',
 			'cudal1.method', 'cudal1.quota', 'cudal1.quota_use', 'cudal1.weight']),
 		('{trainer}', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
-		('{analyst,operator}', 'SELECT', ARRAY['all']),
-		('{operator}', 'EXECUTE', ARRAY['all']))
+		('{analyst,operator}', 'SELECT', ARRAY['all']))
 	SELECT n, a.privilege FROM allowed AS a, unnest(a.names) AS n
 		WHERE privileges.kind = ANY (a.kinds::text[]);
 $$;
@@ -350,17 +351,11 @@ BEGIN
 		UNION ALL
 		SELECT 'EXECUTE', 'FUNCTION', f.oid::regprocedure::text
 			FROM cudal1.privileges(kind) AS p JOIN pg_proc AS f
-					ON p.object = 'all' AND f.prorettype <> 'trigger'::regtype
-						AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke', 'change_privileges')
-						-- inner functions stay with the owner
-						AND (f.pronamespace = home
-							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
-							'release', 'expire_leases', 'take_back', 'wake',
-							'worker_state', 'preloaded', 'campaign_options',
-							'is_operator'))
-					OR f.pronamespace = home AND f.proname = p.object
-					OR f.pronamespace = 'cudal1'::regnamespace
-						AND 'cudal1.' || f.proname = p.object
+					-- inner functions stay with the owner, those apart that are named
+					ON f.pronamespace = home AND (f.proname = p.object OR p.object = 'all'
+							AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke'))
+						OR f.pronamespace = 'cudal1'::regnamespace
+							AND 'cudal1.' || f.proname = p.object
 				JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid
 					AND d.deptype = 'e'
 				JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass
