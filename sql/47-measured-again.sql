@@ -483,32 +483,24 @@ unknown device';
 CREATE VIEW cudal1.drift AS
 	SELECT t.name AS task, h.candidate_id, h.measurement_id, h.measured_at,
 		h.device_model AS device, h.profile, h.outcome,
-		   h.previous_reward, h.reward, h.previous_score, h.score,
-		   h.score / NULLIF(h.previous_score, 0) - 1 AS change,
-		   -- intervals that do not meet
-		   CASE WHEN h.outcome = 'successful' THEN h.lower > h.previous_upper
-			OR h.upper < h.previous_lower ELSE h.reward = 0 END AS changed,
-		   h.measured_at - h.previous_at AS after,
-		   NULLIF(concat_ws(', ',
-			   CASE WHEN h.environment ->> 'runner'
-				IS DISTINCT FROM h.previous_environment ->> 'runner' THEN 'runner' END,
-			   CASE WHEN h.environment ->> 'driver'
-				IS DISTINCT FROM h.previous_environment ->> 'driver' THEN 'driver' END,
-			   CASE WHEN h.device_id <> h.previous_device THEN 'device' END,
-			   CASE WHEN h.profile <> h.previous_profile THEN 'profile' END), '') AS differs
-	FROM (SELECT m.*, lag(m.score) OVER w AS previous_score,
-		lag(m.reward) OVER w AS previous_reward,
-				 lag(m.lower) OVER w AS previous_lower,
-				 lag(m.upper) OVER w AS previous_upper,
-				 lag(m.measured_at) OVER w AS previous_at,
-				 lag(m.environment) OVER w AS previous_environment,
-				 lag(m.device_id) OVER w AS previous_device,
-				 lag(m.profile) OVER w AS previous_profile
-		  FROM cudal1.measurement AS m
-		  WHERE m.accepted AND m.kind <> 'evaluate'
-		  WINDOW w AS (PARTITION BY m.candidate_id ORDER BY m.measurement_id)) AS h
+		(h.before).reward AS previous_reward, h.reward, (h.before).score AS previous_score, h.score,
+		h.score / NULLIF((h.before).score, 0) - 1 AS change,
+		-- intervals that do not meet
+		CASE WHEN h.outcome = 'successful' THEN h.lower > (h.before).upper
+			OR h.upper < (h.before).lower ELSE h.reward = 0 END AS changed,
+		h.measured_at - (h.before).measured_at AS after,
+		NULLIF(concat_ws(', ',
+			CASE WHEN h.environment ->> 'runner'
+				IS DISTINCT FROM (h.before).environment ->> 'runner' THEN 'runner' END,
+			CASE WHEN h.environment ->> 'driver'
+				IS DISTINCT FROM (h.before).environment ->> 'driver' THEN 'driver' END,
+			CASE WHEN h.device_id <> (h.before).device_id THEN 'device' END,
+			CASE WHEN h.profile <> (h.before).profile THEN 'profile' END), '') AS differs
+	FROM (SELECT m.*,
+			lag(m) OVER (PARTITION BY m.candidate_id ORDER BY m.measurement_id) AS before
+		FROM cudal1.measurement AS m WHERE m.accepted AND m.kind <> 'evaluate') AS h
 		JOIN cudal1.task AS t ON t.task_id = h.task_id
-	WHERE h.kind = 'reverify' AND h.previous_at IS NOT NULL;
+	WHERE h.kind = 'reverify' AND (h.before).measured_at IS NOT NULL;
 COMMENT ON VIEW cudal1.drift IS
 'how scores held: one row for each re-verification that decided, beside the verdict before it';
 COMMENT ON COLUMN cudal1.drift.change IS 'score over the score before, minus 1';
