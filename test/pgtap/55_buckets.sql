@@ -19,7 +19,7 @@ END $$;
 CREATE FUNCTION pg_temp.rescore(id bigint, new_reward float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE cudal1.candidate SET state = CASE WHEN new_reward > 0 THEN 'successful' ELSE 'failed' END,
-		failure = CASE WHEN new_reward > 0 THEN NULL ELSE 'crash' END, reward = new_reward WHERE candidate_id = id;
+		failure = CASE WHEN new_reward > 0 THEN NULL ELSE 'crash' END, reward = new_reward, score = nullif(new_reward, 0) WHERE candidate_id = id;
 	PERFORM cudal1.place_candidate(id);
 END $$;
 
