@@ -257,7 +257,7 @@ COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal
 
 /*
  * Submissions come here, but for a single code that is new and has no key, which
- * accept_submission() adds itself. New codes take one statement, those that are there a second one.
+ * accept_submission() adds itself.
  */
 CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
 	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
