@@ -24,6 +24,21 @@ $$;
 CREATE SCHEMA cudal1;
 COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
 
+CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF wrong AND hint IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message;
+	ELSIF wrong THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message, HINT = hint;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.raise_if IS
+'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
+
 CREATE FUNCTION cudal1.caller()
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -65,16 +80,11 @@ an operator. What belongs to no role (NULL) is the operators''';
 
 CREATE FUNCTION cudal1.check_owner(subject text, owner text, hint text DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(NOT cudal1.owns(owner), '42501',
-		format('%s belongs to %s', subject, coalesce('role "' || owner || '"', 'the operators')),
-		CASE WHEN hint IS NOT NULL THEN hint
-			WHEN owner IS NULL THEN 'Operators alone may use it.'
-			ELSE 'That role, its members and operators may use it.' END);
-END
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN cudal1.raise_if(NOT cudal1.owns(owner), '42501',
+	format('%s belongs to %s', subject, coalesce('role "' || owner || '"', 'the operators')),
+	coalesce(hint, CASE WHEN owner IS NULL THEN 'Operators alone may use it.'
+		ELSE 'That role, its members and operators may use it.' END));
 COMMENT ON FUNCTION cudal1.check_owner IS
 'error 42501 where the calling role may not use a subject of that owner';
 

@@ -4,21 +4,6 @@
  * error of a bad one.
  */
 
-CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF wrong AND hint IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message;
-	ELSIF wrong THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message, HINT = hint;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.raise_if IS
-'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
-
 CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',
 	high float8 DEFAULT '1e300')
 RETURNS float8

@@ -468,14 +468,11 @@ stopped';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(reason IS NULL, '22004', 'reason must not be null');
-	PERFORM cudal1.raise_if(NOT cudal1.matches(reason, '[^[:space:]]', 1900), '22023',
-		'reason must be a text of 1 to 1900 bytes');
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(NOT coalesce(cudal1.matches(reason, '[^[:space:]]', 1900), false),
+	CASE WHEN reason IS NULL THEN '22004' ELSE '22023' END,
+	CASE WHEN reason IS NULL THEN 'reason must not be null'
+		ELSE 'reason must be a text of 1 to 1900 bytes' END);
 COMMENT ON FUNCTION cudal1.check_reason IS
 'error 22004 or 22023 for a reason that says nothing, or too much';
 

@@ -84,16 +84,11 @@ is distributed: codes without an island''s prompt are spread over the islands)';
 
 CREATE FUNCTION cudal1.first_island(candidate_id bigint, options jsonb)
 RETURNS int
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF options ->> 'island_rule' IS DISTINCT FROM 'cuda-l1' THEN
-		RETURN -1;
-	END IF;
-	RETURN (SELECT abs(hashint8extended(first_island.candidate_id, 0) % k.islands)::int
-		FROM cudal1.island_constants(options) AS k);
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN options ->> 'island_rule' = 'cuda-l1'
+	THEN (SELECT abs(hashint8extended(candidate_id, 0) % k.islands)::int
+		FROM cudal1.island_constants(options) AS k)
+	ELSE -1 END;
 COMMENT ON FUNCTION cudal1.first_island IS
 'the island of a code that answers no island''s prompt; -1: all';
 
