@@ -25,6 +25,125 @@ RETURN CASE WHEN jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
 COMMENT ON FUNCTION cudal1.json_int IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
 
+CREATE FUNCTION cudal1.option_rules(subject text)
+RETURNS TABLE (name text, type text, valid text, standard jsonb)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT r.name, r.type, r.valid, coalesce(r.standard::jsonb, 'null')
+		FROM (VALUES
+			('task', 'profile', 'string', NULL, '"default"'),
+			('task', 'device', 'string', NULL, NULL),
+			('task', 'cores', 'integer', '1 and 1024', '1'),
+			('task', 'bucket_width', 'number', '1e-6 and 1e6', '0.25'),
+			('task', 'temperature', 'number', '1e-6 and 1e6', '1'),
+			('task', 'score_scale', 'choice', 'linear or log', '"linear"'),
+			('task', 'strategy', 'choice', 'bucket, island or random', '"bucket"'),
+			('task', 'rtol', 'number', '0 and 1e9', NULL),
+			('task', 'atol', 'number', '0 and 1e9', NULL),
+			('task', 'problem', 'integer', '0 and 2147483647', NULL),
+			('task', 'certify', 'boolean', NULL, NULL),
+			('task', 'islands', 'integer', '1 and 1000', '10'),
+			('task', 'island_reset', 'integer', '1 and 1000000000000', '1000'),
+			('task', 'island_temperature', 'number', '1e-6 and 1e6', '0.1'),
+			('task', 'island_period', 'integer', '1 and 1000000000000', '30000'),
+			('task', 'island_rule', 'choice', 'funsearch or cuda-l1', '"funsearch"'),
+			('task', 'baseline', 'string', NULL, '"reference"'),
+			('task', 'probes', 'switches',
+				'centre, scale, outliers, zeros, rows, held, parameters', NULL),
+			('task', 'weak', 'choice', 'pay or refuse', '"pay"'),
+			('model', 'stream', 'boolean', NULL, 'true'),
+			('model', 'connect_seconds', 'number', '0.001 and 3600', '10'),
+			('model', 'stall_seconds', 'number', '0.001 and 86400', '120'),
+			('model', 'total_seconds', 'number', '0.001 and 86400', '1800'),
+			('model', 'backoff_seconds', 'number', '0.001 and 3600', '1'),
+			('model', 'max_tries', 'integer', '1 and 100', '8'),
+			('model', 'max_answer_bytes', 'integer', '1 and 4194304', '1048576'),
+			('model', 'max_body_bytes', 'integer', '1024 and 1073741824', '67108864'),
+			('campaign', 'method', 'string', NULL, NULL),
+			('campaign', 'ahead', 'integer', '1 and 1000000', '4'),
+			('campaign', 'priority', 'integer', '-1000000000 and 1000000000', '0'),
+			('campaign', 'template', 'string', NULL, NULL),
+			('campaign', 'failures', 'integer', '0 and 100', '0'),
+			('vanilla', 'attempts', 'integer', '1 and 1000000', '5'),
+			('augment', 'trials', 'integer', '1 and 1000000', '20'),
+			('augment', 'successes', 'integer', '1 and 1000000', '2'),
+			('self_supervised', 'batch', 'integer', '1 and 1000000', '8'),
+			('self_supervised', 'rounds', 'integer', '1 and 1000000', '1'),
+			('self_supervised', 'pause', 'boolean', NULL, 'true'),
+			('evolve', 'exemplars', 'integer', '1 and 4', '4'),
+			('evolve', 'strategy', 'choice', 'bucket, island or random', '"island"'),
+			('evolve', 'temperature', 'number', '1e-6 and 1e9', NULL),
+			('evolve', 'max_tokens', 'integer', '1 and 1000000000000000', NULL),
+			('evolve', 'max_candidates', 'integer', '1 and 1000000', NULL),
+			('evolve', 'max_seconds', 'number', '1e-9 and 1e15', NULL),
+			('evolve', 'max_cost', 'number', '1e-9 and 1e15', NULL),
+			('contrastive', 'exemplars', 'integer', '0 and 4', '2'),
+			('contrastive', 'strategy', 'choice', 'bucket, island or random', '"bucket"'),
+			('contrastive', 'temperature', 'number', '1e-6 and 1e9', NULL),
+			-- as many answers as cudal1_answer_group() takes
+			('contrastive', 'group_size', 'integer', '1 and 10000', '8'),
+			('contrastive', 'groups', 'integer', '1 and 1000000', NULL),
+			('contrastive', 'profile', 'string', NULL, NULL))
+			AS r (subject, name, type, valid, standard)
+		WHERE r.subject = option_rules.subject
+			OR r.subject = 'campaign' AND option_rules.subject NOT IN ('task', 'model');
+$$;
+COMMENT ON FUNCTION cudal1.option_rules IS
+'the options of tasks, models or a kind of campaign: what each may be, in the words of its error,
+and what it is where it is left open';
+
+CREATE FUNCTION cudal1.check_options(options jsonb, subject text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	names	constant text[] := ARRAY(SELECT x.name FROM cudal1.option_rules(subject) AS x);
+	r		record;
+	low		text;
+	high	text;
+	choices	text[];
+	value	jsonb;
+	result	jsonb := '{}';
+BEGIN
+	PERFORM cudal1.raise_if(options IS NULL OR jsonb_typeof(options) <> 'object', '22023',
+		'options must be a JSON object');
+	PERFORM cudal1.raise_if(key <> ALL (names), '22023', format('unknown option "%s"', key),
+			concat_ws(' ', cudal1.nearest(key, names),
+				format('Options are %s.', array_to_string(names, ', '))))
+		FROM jsonb_object_keys(options) AS key;
+	FOR r IN SELECT x.* FROM cudal1.option_rules(subject) AS x LOOP
+		low := split_part(r.valid, ' and ', 1);
+		high := split_part(r.valid, ' and ', 2);
+		choices := string_to_array(replace(r.valid, ' or ', ', '), ', ');
+		-- an option given as null is one left open
+		value := coalesce(nullif(options -> r.name, 'null'), r.standard);
+		PERFORM cudal1.raise_if(value <> 'null' AND NOT CASE r.type
+				WHEN 'integer' THEN cudal1.json_int(value, low::bigint, high::bigint) IS NOT NULL
+				WHEN 'number' THEN cudal1.json_float(value, low::float8, high::float8) IS NOT NULL
+				WHEN 'choice' THEN value #>> '{}' = ANY (choices)
+				WHEN 'switches' THEN jsonb_typeof(value) = 'object' AND NOT EXISTS (
+					SELECT FROM jsonb_each(value) AS e
+						WHERE jsonb_typeof(e.value) <> 'boolean' OR e.key <> ALL (choices))
+				ELSE jsonb_typeof(value) = r.type END, '22023',
+			format('option "%s" must be %s%s', r.name, CASE r.type
+				WHEN 'integer' THEN 'an integer between ' WHEN 'number' THEN 'a number between '
+				WHEN 'switches' THEN 'an object of booleans: ' WHEN 'boolean' THEN 'true or false'
+				WHEN 'string' THEN 'a string' END, r.valid),
+			nullif(concat_ws(' ', CASE r.type WHEN 'choice'
+					THEN cudal1.nearest(value #>> '{}', choices) END,
+				CASE WHEN subject NOT IN ('task', 'model')
+					THEN format('See cudal1.campaign_options(%L).', subject) END), ''));
+		-- an integer without decimals (4 for 4.0), as the casts of its readers take it
+		result := result || jsonb_build_object(r.name, CASE jsonb_typeof(value)
+			WHEN 'number' THEN to_jsonb(trim_scale((value #>> '{}')::numeric)) ELSE value END);
+	END LOOP;
+	RETURN result;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_options IS
+'the options given, and the others as cudal1.option_rules() has them; error 22023 for an unknown
+one, or one that is out of range or of another type';
+
 CREATE FUNCTION cudal1.json_parts(answer text, pattern text)
 RETURNS SETOF jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

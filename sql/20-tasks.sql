@@ -206,26 +206,15 @@ COMMENT ON FUNCTION cudal1.warn_no_device IS
 'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
 task, or none of these is served any more';
 
-CREATE FUNCTION cudal1.bad_option_if(wrong boolean, option text, expected text)
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(wrong, '22023', format('option "%s" must be %s', option, expected));
-COMMENT ON FUNCTION cudal1.bad_option_if IS
-'the error of a task option that is out of range, where something is wrong';
-
 CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
-	level int, options jsonb)
+	level int)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
-		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
-		'island_temperature', 'island_period', 'island_rule', 'baseline', 'probes', 'weak'];
 BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
 		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
-			('language', language IS NULL), ('options', options IS NULL)) AS a (argument, missing);
+			('language', language IS NULL)) AS a (argument, missing);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
 			OR NOT cudal1.is_name(task, 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');
@@ -247,16 +236,10 @@ BEGIN
 				'"shape": [1024], "role": "inout"}]}.';
 	END IF;
 	PERFORM cudal1.raise_if(level < 0, '22023', 'level must not be negative');
-	PERFORM cudal1.raise_if(jsonb_typeof(options) <> 'object', '22023',
-		'options must be a JSON object');
-	PERFORM cudal1.raise_if(key <> ALL (valid), '22023', format('unknown option "%s"', key),
-			concat_ws(' ', cudal1.nearest(key, valid),
-				format('Options are %s.', array_to_string(valid, ', '))))
-		FROM jsonb_object_keys(options) AS key;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_task IS
-'the errors of cudal1_add_task() that concern single arguments, and names of options';
+'the errors of cudal1_add_task() that concern single arguments but options';
 
 CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
 RETURNS cudal1.task
@@ -266,66 +249,24 @@ DECLARE
 	problem	text;
 	class	text;
 BEGIN
-	t.profile := coalesce(options ->> 'profile', 'default');
+	-- options have the names of columns
+	t := jsonb_populate_record(t, cudal1.check_options(options, 'task'));
 	PERFORM cudal1.check_name('profile', t.profile);
-	PERFORM cudal1.bad_option_if(options ? o.name AND CASE WHEN o.integral
-				THEN cudal1.json_int(options -> o.name, o.low::bigint, o.high::bigint) IS NULL
-				ELSE cudal1.json_float(options -> o.name, o.low, o.high) IS NULL END,
-			o.name, o.expected)
-		FROM (VALUES
-			('cores', true, 1, 1024, 'an integer between 1 and 1024'),
-			('bucket_width', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'),
-			('temperature', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'),
-			('rtol', false, 0, 1e9, 'a number between 0 and 1e9'),
-			('atol', false, 0, 1e9, 'a number between 0 and 1e9'),
-			('problem', true, 0, 2147483647, 'an integer not below 0'),
-			-- those of islands are read where they are used
-			('islands', true, 1, 1000, 'an integer between 1 and 1000'),
-			('island_reset', true, 1, 1e12, 'an integer between 1 and 1000000000000'),
-			('island_period', true, 1, 1e12, 'an integer between 1 and 1000000000000'),
-			('island_temperature', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'))
-			AS o (name, integral, low, high, expected);
-	t.cores := coalesce(cudal1.json_int(options -> 'cores'), 1);
-	t.bucket_width := coalesce(cudal1.json_float(options -> 'bucket_width'), 0.25);
-	t.temperature := coalesce(cudal1.json_float(options -> 'temperature'), 1);
-	t.problem := cudal1.json_int(options -> 'problem');
-	t.score_scale := coalesce(options ->> 'score_scale', 'linear');
-	PERFORM cudal1.bad_option_if(t.score_scale NOT IN ('linear', 'log'),
-		'score_scale', 'linear or log');
-	t.strategy := coalesce(options ->> 'strategy', 'bucket');
-	PERFORM cudal1.bad_option_if(t.strategy NOT IN ('bucket', 'island', 'random'),
-		'strategy', 'bucket, island or random');
 	-- the option goes before the signature's member of the same name
-	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0, 1e9);
-	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
-	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
-		'certify', 'true or false');
-	PERFORM cudal1.bad_option_if(options ->> 'weak' NOT IN ('pay', 'refuse'),
-		'weak', 'pay or refuse');
-	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'probes') <> 'object'
-			OR EXISTS (SELECT FROM jsonb_each(CASE jsonb_typeof(options -> 'probes')
-					WHEN 'object' THEN options -> 'probes' ELSE '{}' END) AS p
-				WHERE p.key NOT IN ('centre', 'scale', 'outliers', 'zeros', 'rows',
-					'held', 'parameters')
-					OR jsonb_typeof(p.value) <> 'boolean'),
-		'probes', 'an object of booleans: centre, scale, outliers, zeros, rows, held, parameters');
-	PERFORM cudal1.bad_option_if(
-		coalesce(options ->> 'island_rule', 'funsearch') NOT IN ('funsearch', 'cuda-l1'),
-		'island_rule', 'funsearch or cuda-l1');
+	t.rtol := coalesce(t.rtol, cudal1.json_float(t.signature -> 'rtol', 0, 1e9));
+	t.atol := coalesce(t.atol, cudal1.json_float(t.signature -> 'atol', 0, 1e9));
 	-- a device class or model that can measure the language, else what the language needs
-	t.device := options ->> 'device';
-	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
-			OR NOT cudal1.matches(t.device, '[^[:space:]]', 200),
-		'device', 'a device class (cpu or cuda) or a device model');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(t.device, '[^[:space:]]', 200), '22023',
+		'option "device" must be a device class (cpu or cuda) or a device model');
 	class := (SELECT d.class FROM cudal1.device AS d WHERE t.device IN (d.class, d.model) LIMIT 1);
 	class := CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device ELSE class END;
-	PERFORM cudal1.bad_option_if(class <> cudal1.class_of_language(t.language), 'device',
-		format('of class %s for language %s', cudal1.class_of_language(t.language), t.language));
+	PERFORM cudal1.raise_if(class <> cudal1.class_of_language(t.language), '22023',
+		format('option "device" must be of class %s for language %s',
+			cudal1.class_of_language(t.language), t.language));
 	t.device := coalesce(t.device, cudal1.class_of_language(t.language),
 		CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
 			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
 		ELSE 'cpu' END);
-	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_name('baseline', t.baseline);
 	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', t.name, problem));
@@ -347,14 +288,14 @@ BEGIN
 	IF jsonb_typeof(signature) = 'null' THEN
 		signature := NULL;
 	END IF;
-	PERFORM cudal1.check_task(task, reference, language, signature, level, options);
+	PERFORM cudal1.raise_if(options IS NULL, '22004', 'options must not be null');
+	PERFORM cudal1.check_task(task, reference, language, signature, level);
 	t.name := task;
 	t.language := language;
 	t.level := level;
 	t.reference := replace(reference, E'\r\n', E'\n');
 	-- in a database without an encoding any bytes may come, which no job document could hold
 	PERFORM convert_from(convert_to(concat(task, reference, signature, options), 'UTF8'), 'UTF8');
-	t.options := options;
 	t.content_hash :=
 		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
 		'UTF8'));
@@ -362,9 +303,8 @@ BEGIN
 		t.signature := cudal1.check_signature(signature);
 	END IF;
 
-	-- an option given as null is one left open
-	options := jsonb_strip_nulls(options);
 	t := cudal1.read_options(t, options);
+	t.options := options;
 	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile,
 			device, cores, bucket_width, temperature, score_scale, strategy, baseline, rtol, atol,
 			content_hash, created_by)

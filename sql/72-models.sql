@@ -24,33 +24,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
 
-CREATE FUNCTION cudal1.check_options(options jsonb, defaults jsonb)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(options IS NULL OR jsonb_typeof(options) <> 'object', '22023',
-		'options must be a JSON object');
-	PERFORM cudal1.raise_if(NOT defaults ? e.key, '22023', format('unknown option "%s"', e.key),
-			(SELECT concat_ws(' ', cudal1.nearest(e.key, array_agg(k)),
-					format('Options are %s.', string_agg(k, ', ' ORDER BY k)))
-				FROM jsonb_object_keys(defaults) AS k))
-		FROM jsonb_each(options) AS e;
-	PERFORM cudal1.raise_if(jsonb_typeof(e.value) <> jsonb_typeof(defaults -> e.key)
-				AND jsonb_typeof(defaults -> e.key) <> 'null', '22023',
-			format('option "%s" must be of type %s', e.key, jsonb_typeof(defaults -> e.key)))
-		FROM jsonb_each(options) AS e;
-	-- an integer without decimals (4 for 4.0), as the casts of its readers take it
-	RETURN defaults || (SELECT coalesce(jsonb_object_agg(e.key, CASE jsonb_typeof(e.value)
-			WHEN 'number' THEN to_jsonb(trim_scale((e.value #>> '{}')::numeric))
-			ELSE e.value END), '{}')
-		FROM jsonb_each(options) AS e);
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_options IS
-'the defaults with the options given; error 22023 for an unknown one or one of another type';
-
-CREATE FUNCTION cudal1.model_problem(m cudal1.model, o jsonb)
+CREATE FUNCTION cudal1.model_problem(m cudal1.model)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
@@ -86,23 +60,9 @@ RETURN CASE
 	WHEN NOT (m.completion_price >= 0
 		AND m.completion_price < 'Infinity')
 		THEN 'completion_price must not be negative'
-	WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0
-		THEN 'option connect_seconds must lie between 0.001 and 3600'
-	WHEN coalesce(cudal1.json_float(o -> 'stall_seconds', 0.001, 86400), 0) = 0
-		THEN 'option stall_seconds must lie between 0.001 and 86400'
-	WHEN coalesce(cudal1.json_float(o -> 'total_seconds', 0.001, 86400), 0) = 0
-		THEN 'option total_seconds must lie between 0.001 and 86400'
-	WHEN coalesce(cudal1.json_float(o -> 'backoff_seconds', 0.001, 3600), 0) = 0
-		THEN 'option backoff_seconds must lie between 0.001 and 3600'
-	WHEN cudal1.json_int(o -> 'max_tries', 1, 100) IS NULL
-		THEN 'option max_tries must be an integer between 1 and 100'
-	WHEN cudal1.json_int(o -> 'max_answer_bytes', 1, 4194304) IS NULL
-		THEN 'option max_answer_bytes must be an integer between 1 and 4194304'
-	WHEN cudal1.json_int(o -> 'max_body_bytes', 1024, 1073741824) IS NULL
-		THEN 'option max_body_bytes must be an integer between 1024 and 1073741824'
 	END;
 COMMENT ON FUNCTION cudal1.model_problem IS
-'what is wrong with a model or with its options, or NULL';
+'what is wrong with a model apart from its options, or NULL';
 
 CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
 	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
@@ -113,11 +73,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	o			jsonb := cudal1.check_options(options,
-		'{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
-						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
-						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
-	m			cudal1.model;
+	-- options have the names of columns
+	m			cudal1.model := jsonb_populate_record(NULL::cudal1.model,
+		cudal1.check_options(options, 'model'));
 	problem		text;
 BEGIN
 	PERFORM cudal1.raise_if(num_nulls(name, endpoint, model, parameters, concurrency) > 0, '22004',
@@ -131,10 +89,8 @@ BEGIN
 	m.requests_per_minute := requests_per_minute;
 	m.prompt_price := prompt_price;
 	m.completion_price := completion_price;
-	problem := cudal1.model_problem(m, o);
+	problem := cudal1.model_problem(m);
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
-	-- options have the names of columns
-	m := jsonb_populate_record(m, o);
 	m.endpoint := regexp_replace(m.endpoint, '/+$', '');
 	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
 			requests_per_minute, prompt_price, completion_price, stream, connect_seconds,
@@ -448,8 +404,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests IS
-'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under a
-lease; job is a line of its input. attempt is the fencing number of the claim';
+'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under
+a lease; job is a line of its input. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
 RETURNS float8
@@ -492,7 +448,8 @@ AS $$
 DECLARE
 	r		cudal1.request;
 	counts	boolean;
-	error	constant text := CASE WHEN lost IS NULL THEN 'its worker was lost while it was in flight'
+	error	constant text := CASE WHEN lost IS NULL
+		THEN 'its worker was lost while it was in flight'
 		ELSE 'cudal1-generate ended before the answer had come' END;
 	n		bigint := 0;
 BEGIN
@@ -521,11 +478,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_requests IS
-'queues requests again whose sender is gone, or ends them after the model''s max_tries; returns their
-number. They are those whose lease ended; with server and worker also those that former workers of
-the server had in flight; with lost just those of the worker, whose program ended: true where it
-died of them, which counts as a failure of each. An answer of such a claim that was kept still
-counts until the request is claimed again';
+'queues requests again whose sender is gone, or ends them after the model''s max_tries; returns
+their number. They are those whose lease ended; with server and worker also those that former
+workers of the server had in flight; with lost just those of the worker, whose program ended: true
+where it died of them, which counts as a failure of each. An answer of such a claim that was kept
+still counts until the request is claimed again';
 
 CREATE FUNCTION cudal1.charge_request(r cudal1.request, m cudal1.model, answer jsonb)
 RETURNS void

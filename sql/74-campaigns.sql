@@ -10,19 +10,8 @@
 
 CREATE FUNCTION cudal1.campaign_options(kind text)
 RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN '{"method": null, "ahead": 4, "priority": 0, "template": null, "failures": 0}'::jsonb
-	|| CASE kind
-	WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
-	WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
-	WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
-	WHEN 'evolve'
-		THEN '{"exemplars": 4, "strategy": "island", "temperature": null, "max_tokens": null, '
-		'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
-	WHEN 'contrastive'
-		THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
-		'"groups": null, "profile": null}'::jsonb
-	END;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURN (SELECT jsonb_object_agg(r.name, r.standard) FROM cudal1.option_rules(kind) AS r);
 COMMENT ON FUNCTION cudal1.campaign_options IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
 successes 2 (2.2); ahead: requests under way for each task and model';
@@ -40,42 +29,12 @@ RETURNS jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	o		constant jsonb := cudal1.check_options(options, cudal1.campaign_options(kind));
+	o		constant jsonb := cudal1.check_options(options, kind);
 	words	constant text := cudal1.prompt_kind(kind, o);	-- the kind of its prompts
 BEGIN
-	-- cudal1_answer_group() takes up to 10000 answers
-	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null'
-			AND cudal1.json_int(o -> n, fewest, most) IS NULL, '22023',
-			format('option "%s" must be an integer between %s and %s', n, fewest, most),
-			CASE n WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
-				ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END)
-		FROM unnest('{ahead,attempts,trials,successes,batch,rounds,exemplars,group_size,groups,'
-			'max_tokens,max_candidates}'::text[]) AS n,
-			LATERAL (SELECT (n <> 'exemplars' OR check_campaign.kind <> 'contrastive')::int,
-				CASE n WHEN 'exemplars' THEN 4 WHEN 'group_size' THEN 10000
-					WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END)
-				AS limits (fewest, most);
-	PERFORM cudal1.raise_if(coalesce(o -> 'temperature', 'null') <> 'null'
-			AND cudal1.json_float(o -> 'temperature', 1e-6, 1e9) IS NULL, '22023',
-		'option "temperature" must be a number between 1e-6 and 1e9');
-	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null'
-				AND coalesce(cudal1.json_float(o -> n, 0, 1e15), 0) = 0, '22023',
-			format('option "%s" must be a number above 0', n))
-		FROM (VALUES ('max_seconds'), ('max_cost')) AS v (n);
-	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'failures', 0, 100) IS NULL, '22023',
-		'option "failures" must be an integer between 0 and 100');
 	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
-	PERFORM cudal1.raise_if(
-		o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random'),
-		'22023', format('unknown strategy "%s"', o ->> 'strategy'),
-		concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'),
-				'Strategies are bucket, island and random.'));
-	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL,
-		'22023', 'option "priority" must be an integer between -1000000000 and 1000000000');
 	PERFORM cudal1.check_name('profile', o ->> 'profile') WHERE o ->> 'profile' IS NOT NULL;
-	PERFORM cudal1.raise_if(o ->> 'method' IS NOT NULL
-			AND (jsonb_typeof(o -> 'method') <> 'string'
-			OR NOT cudal1.is_name(o ->> 'method', 90)), '22023',
+	PERFORM cudal1.raise_if(NOT cudal1.is_name(o ->> 'method', 90), '22023',
 		'option "method" must be a name of 1 to 90 characters');
 	PERFORM cudal1.raise_if(kind = 'evolve'
 			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',

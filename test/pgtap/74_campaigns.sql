@@ -147,7 +147,7 @@ SELECT is((SELECT array_agg(DISTINCT job #>> '{body,messages,0,role}' || ': ' ||
 	'{"system: You are brief. user"}', 'an endpoint gets its message of role system');
 SELECT cudal1_end_campaign('w') \g /dev/null
 SELECT throws_ok(format($$SELECT cudal1_add_campaign('x', %L, '{m1}', '{a}', %L)$$, kind, o), code, NULL, kind || ' ' || o) FROM (VALUES ('vanilla', '{"template": "none"}', '42704'), ('evolve', '{"template": "own", "max_cost": 1}', '22023'),
-	('vanilla', '{"failures": 101}', '22023'), ('vanilla', '{"failures": null}', '22023')) AS v (kind, o, code);
+	('vanilla', '{"failures": 101}', '22023'), ('vanilla', '{"failures": "no"}', '22023')) AS v (kind, o, code);
 SELECT cudal1_add_campaign('x', 'contrastive', tasks => '{a}', options => '{"exemplars": 0, "template": "own"}') \g /dev/null
 SELECT group_key AS k, system AS s FROM cudal1_next_group('x') \gset
 SELECT is(:'s'::text, 'You are brief.', 'groups have it, too');
