@@ -55,7 +55,6 @@ static int	nlines = 0;
 static int64 refresh_at = 0;
 static char problem[CUDAL1_NOTE_SIZE];
 static char failure[CUDAL1_NOTE_SIZE];	/* of the last claims; empty: they succeed */
-static char failing_since[64];
 
 static void
 note_problem(const char *text)
@@ -85,20 +84,19 @@ cudal1_devices_failure(void)
 	return failure[0] != '\0' ? failure : NULL;
 }
 
-const char *
-cudal1_devices_failing_since(void)
-{
-	return failing_since;
-}
-
 static void
 note_claim(bool good)
 {
+	static char since[64];
 	const char *words = cudal1_entry_problem();
 
 	if (!good && failure[0] == '\0')
-		strlcpy(failing_since, timestamptz_to_str(GetCurrentTimestamp()), sizeof(failing_since));
-	strlcpy(failure, good ? "" : words != NULL ? words : "no reason given", sizeof(failure));
+		strlcpy(since, timestamptz_to_str(GetCurrentTimestamp()), sizeof(since));
+	if (good)
+		failure[0] = '\0';
+	else
+		snprintf(failure, sizeof(failure), "claims fail since %s: %s", since,
+				 words != NULL ? words : "no reason given");
 }
 
 void

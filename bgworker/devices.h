@@ -31,8 +31,7 @@ extern int	cudal1_devices_count(void);
 /* why nothing can be measured, or NULL */
 extern const char *cudal1_devices_problem(void);
 
-/* why the last claim failed, and since when claims do; NULL: it did not */
+/* since when claims fail, and why the last one did; NULL: it did not */
 extern const char *cudal1_devices_failure(void);
-extern const char *cudal1_devices_failing_since(void);
 
 #endif							/* CUDAL1_DEVICES_H */

@@ -103,8 +103,7 @@ note_state(void)
 		cudal1_slot_note("no device: %s%s", problem != NULL ? problem : "looking for devices",
 						 more);
 	else if (cudal1_devices_failure() != NULL)
-		cudal1_slot_note("claims fail since %s: %s", cudal1_devices_failing_since(),
-						 cudal1_devices_failure());
+		cudal1_slot_note("%s", cudal1_devices_failure());
 	else if (cudal1_jobs_count() > 0)
 		cudal1_slot_note("measuring, jobs: %d, devices: %d%s", cudal1_jobs_count(),
 						 cudal1_devices_count(), more);
