@@ -377,10 +377,10 @@ only';
 /*
  * Whether devices can be trusted, and whether scores hold.
  *
- * A/A measurements have a known answer, 1. Each device has a control chart of theirs: the mean of the
- * last four of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its limit
- * 0.5 = sqrt(1 / 4) is where the mean of independent values leaves the spread that the profile allows
- * a single one. The chart tells operators, and decides nothing.
+ * A/A measurements have a known answer, 1. Each device has a control chart of theirs: the mean of
+ * the last four of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its
+ * limit 0.5 = sqrt(1 / 4) is where the mean of independent values leaves the spread that the
+ * profile allows a single one. The chart tells operators, and decides nothing.
  */
 
 CREATE VIEW cudal1.aa_chart AS
@@ -460,10 +460,9 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
 'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one;
-task NULL: the one measured so before, else the first that the device can measure. A reference that
-was not checked is checked, too. Returns the jobs queued; what waits already is not queued again.
-The points go into cudal1.aa_chart, and cudal1_status() names a device that drifts. For cron.
-Errors: 42704 unknown task or device';
+task NULL: the one measured so before, else the first that the device can measure. Returns the jobs
+queued; what waits already is not queued again. The points go into cudal1.aa_chart, and
+cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void

@@ -545,8 +545,8 @@ BEGIN ATOMIC
 		'argument "width" must lie between 0.001 and 10');
 	WITH labelled AS MATERIALIZED (
 		SELECT c.level AS label, c.place, floor(ln(c.achieved) / width)::int AS k
-			FROM cudal1.counted_speedups(method, device, 'drop', cudal1_speedup_histogram.tasks, pool,
-				baseline, without_weak) AS c
+			FROM cudal1.counted_speedups(method, device, 'drop',
+				cudal1_speedup_histogram.tasks, pool, baseline, without_weak) AS c
 			WHERE c.achieved > 0
 	), bins AS (
 		-- bins between the ends may be empty

@@ -19,7 +19,7 @@ END $$;
 CREATE FUNCTION pg_temp.rescore(id bigint, new_reward float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE cudal1.candidate SET state = CASE WHEN new_reward > 0 THEN 'successful' ELSE 'failed' END,
-		failure = CASE WHEN new_reward > 0 THEN NULL ELSE 'crash' END, reward = new_reward, score = nullif(new_reward, 0) WHERE candidate_id = id;
+		failure = CASE WHEN new_reward > 0 THEN NULL ELSE 'crash' END, reward = cudal1_conservative_round(new_reward), score = nullif(new_reward, 0) WHERE candidate_id = id;
 	PERFORM cudal1.place_candidate(id);
 END $$;
 
@@ -73,7 +73,7 @@ ROLLBACK TO broken;
 DELETE FROM cudal1.pool_code WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
 SELECT results_eq('SELECT subject FROM cudal1.check_of_buckets() ORDER BY 1', 'VALUES (''bucket''), (''code of no pool'')', 'a code that is missing');
 ROLLBACK TO broken;
-UPDATE cudal1.candidate SET reward = reward + 1, score = reward + 1 WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
+UPDATE cudal1.candidate SET (reward, score) = (cudal1_conservative_round(reward + 1), reward + 1) WHERE candidate_id = (SELECT min(candidate_id) FROM cudal1.pool_code WHERE task_id = :log AND bucket = 0);
 SELECT results_eq('SELECT subject FROM cudal1.check_of_buckets()', 'VALUES (''code of a pool'')', 'a reward that was not placed');
 ROLLBACK TO broken;
 

@@ -135,7 +135,7 @@ FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
 
 -- codes that move and leave
 SELECT array_agg(candidate_id ORDER BY candidate_id) AS drawn FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42) \gset
-UPDATE cudal1.candidate SET reward = reward + 1, score = reward + 1 WHERE task_id = :t AND state = 'successful' AND purpose = 'normal';
+UPDATE cudal1.candidate SET (reward, score) = (cudal1_conservative_round(reward + 1), reward + 1) WHERE task_id = :t AND state = 'successful' AND purpose = 'normal';
 SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
 SELECT is(array_agg(candidate_id ORDER BY candidate_id), :'drawn', 'random: other rewards change no draw') FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42);
 UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0 WHERE candidate_id = ANY (:'drawn');
