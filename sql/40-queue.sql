@@ -406,9 +406,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.release IS
-'gives a claim back untouched, for an orderly shutdown; released, lost where it was fenced off, or
-later as in cudal1.finish(). Does not count as a failure. Error 42501 where another role has the
-claim';
+'gives a claim back, for an orderly shutdown; released, lost where it was fenced off, or later as in
+cudal1.finish(). Does not count as a failure. Error 42501 where another role has the claim';
 
 CREATE FUNCTION cudal1.cancel_overdue()
 RETURNS bigint

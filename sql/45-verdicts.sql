@@ -110,8 +110,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score IS
-'makes a candidate successful with the reward of a measurement; the caller holds the candidate''s
-lock';
+'makes a candidate, which the caller has locked, successful with the reward of a measurement';
 
 CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
 	detail text)
@@ -166,8 +165,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.end_job IS
 'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one
-stays as it is. Of a cancelled job, a candidate for which another role has a job waits for that
-one';
+stays as it is. Of a cancelled job, one for which another role has a job waits for that';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
 RETURNS void
@@ -256,8 +254,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_device IS
-'notes by a measurement that its device is there, or has lost a candidate; five in a row disable the
-device';
+'notes that a measurement''s device is there, or lost a candidate; five in a row disable it';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 	r cudal1.measurement, task_model text, model text, is_last boolean)

@@ -312,8 +312,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.place_again IS
 'notes that codes which exist were proposed in a pool. The next claim places a successful one in the
-pool and on the island it was proposed from, and makes one measured for another purpose an ordinary
-one';
+pool and on the island it was proposed from, and makes one of another purpose ordinary';
 
 CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint

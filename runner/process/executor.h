@@ -77,10 +77,7 @@ typedef struct Arena
 	size_t		output_slot_bytes;
 	/* the memory that the descriptors stand for, where it lies on a GPU */
 	struct GpuArena *gpu;
-	/*
-	 * on a GPU: the candidate's number, which chooses its memory; the reference has memory of its
-	 * own
-	 */
+	/* on a GPU: a candidate's number, which chooses its memory; the reference has its own */
 	int			place;
 	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
 } Arena;

@@ -236,10 +236,7 @@ name_state(Measure *m, Executor *executor)
 	return true;
 }
 
-/*
- * Learns what a reference that keeps state gives in calls that follow one another. Nothing is
- * learnt where it returns its state, to which callers write.
- */
+/* What calls in a row give; nothing of a reference that returns its state, which callers change. */
 static bool
 follow_reference(Checks *c, double limit)
 {
