@@ -337,7 +337,10 @@ take_line(const char *line, size_t length)
 
 	if (json_unpack_ex(message, &error, 0, "{s:s, s:I, s:I}", "type", &type,
 					   "request_id", &request_id, "attempt", &attempt) < 0)
+	{
 		fprintf(stderr, "a line of input is no message: %s\n", error.text);
+		type = "";
+	}
 	snprintf(name, sizeof(name), "%lld-%lld.json", request_id, attempt);
 	if (strcmp(type, "job") == 0 && (t = calloc(1, sizeof(Transfer))) != NULL)
 	{

@@ -112,7 +112,7 @@ $node->stop;
 
 # the program by itself: nobody reads its output for longer than a stall, while answers come that fill the pipe
 (my $socket = $endpoint) =~ s/^unix:(.*):.*$/$1/;
-my $jobs = '';
+my $jobs = qq(x\n{"type": "job"}\n);
 for my $id (1 .. 13)
 {
 	$jobs .= JSON::PP::encode_json({ type => 'job', request_id => $id, attempt => 1, endpoint => $endpoint, connect_seconds => 10, stall_seconds => 2,
@@ -142,6 +142,7 @@ waitpid $pid, 0;
 is($?, 0, 'the program ends when all is written');
 is(scalar(grep { $outcome{$_} eq 'answered 100000' } 1 .. 12), 12, 'answers that nobody took for a while are whole');
 is($outcome{13}, 'answered 83', 'and what came meanwhile was not taken for a stall');
+is(scalar(keys %outcome), 13, 'lines that are no messages come to nothing');
 
 # what servers send, however it is marked, cut, packed or ended
 $ENV{PATH} = "$bindir:$ENV{PATH}";
