@@ -25,6 +25,7 @@
 #define PICKS			4096	/* elements of an input that tell what it is like */
 #define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */
 #define SCALE			128.0	/* exp() of what was near 1 overflows; not of half precision */
+#define SCALE_LESS		8.0		/* where the reference overflows, too */
 #define OUTLIERS		8
 #define OUTLIER_LEAST	64.0	/* times as large as the element was */
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
@@ -171,7 +172,8 @@ repeat(const Tensor *t, uint32_t axis, uint64_t index, Change *change)
 
 /* The change of an input by a probe; false: the input stays as it is. */
 static bool
-change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change *change)
+change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like *like,
+		   Change *change)
 {
 	*change = (Change) {.factor = 1};
 	if (!like->plain)
@@ -183,7 +185,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 			return fabs(like->mean) > OFF_CENTRE * like->deviation;
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
-			change->factor = SCALE;
+			change->factor = scale;
 			return !is_half(t->dtype);
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
@@ -196,7 +198,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 			repeat(t, 0, 0, change);
 			return t->ndim >= 2 && t->shape[0] > 1 && !is_square(t) && !like->sparse;
 		case PROBE_HELD:
-			change->factor = SCALE;
+			change->factor = scale;
 			repeat(t, longest_axis(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
 				&& !is_half(t->dtype);
@@ -207,7 +209,7 @@ change_for(Measure *m, ProbeKind kind, const Tensor *t, const Like *like, Change
 
 /* fills a slot with another one's input, changed; whether it is another one */
 static bool
-make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
+make_probe(Checks *c, ProbeKind kind, double scale, uint32_t from, uint32_t to, bool *changed)
 {
 	Measure    *m = c->m;
 
@@ -224,7 +226,7 @@ make_probe(Checks *c, ProbeKind kind, uint32_t from, uint32_t to, bool *changed)
 			continue;
 		if (!look(m, &c->arena, from, i, &like))
 			return false;
-		if (!change_for(m, kind, t, &like, &change))
+		if (!change_for(m, kind, scale, t, &like, &change))
 			continue;
 		*changed = true;
 		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
@@ -347,13 +349,13 @@ run_reference(Checks *c, uint32_t slot, char *out, bool *ran)
 }
 
 static bool
-learn_probe(Checks *c, ProbeKind kind, uint32_t slot)
+learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 {
 	Measure    *m = c->m;
 	Probe	   *probe = &c->probe[c->probes];
 	bool		counts;
 
-	if (!make_probe(c, kind, (uint32_t) kind % c->n, slot, &counts))
+	if (!make_probe(c, kind, scale, (uint32_t) kind % c->n, slot, &counts))
 		return false;
 	if (!counts)
 		return true;
@@ -384,8 +386,16 @@ probes_learn(Checks *c)
 	bool		good = true;
 
 	for (ProbeKind kind = 0; kind < PROBE_INPUTS && good; kind++)
-		if (c->probes < most && c->probes + 1 < c->spare && !(m->job->no_probes & 1u << kind))
-			good = learn_probe(c, kind, c->slots + 1 + (uint32_t) c->probes);
+	{
+		uint32_t	slot = c->slots + 1 + (uint32_t) c->probes;
+		int			before = c->probes;
+
+		if (c->probes >= most || c->probes + 1 >= c->spare || (m->job->no_probes & 1u << kind))
+			continue;
+		good = learn_probe(c, kind, SCALE, slot);
+		if (good && kind == PROBE_SCALE && c->probes == before)
+			good = learn_probe(c, kind, SCALE_LESS, slot);
+	}
 	m->member->time[SIDE_REFERENCE] = time;
 	for (int i = 0; i < c->probes; i++)
 		json_array_append_new(kinds, json_string(probe_names[c->probe[i].kind]));
