@@ -105,6 +105,13 @@ boxes(int input, int row, int column)
 	return column < 8 ? 1000 * (float) normal() : (float) normal();
 }
 
+/* a fifth of the columns are tiny */
+static float
+boxes_and_tiny(int input, int row, int column)
+{
+	return (column * 5 / COLUMNS == 2 ? 1e-3f : 640) * (float) normal();
+}
+
 static float
 heavy(int input, int row, int column)
 {
@@ -160,6 +167,18 @@ are_relative(Element *element)
 	return true;
 }
 
+/* whether rows have one scale, which columns need not have */
+static bool
+rows_are_alike(Element *element)
+{
+	if (!isfinite(tolerance(element, 0, 0)) || !m.tolerance[0].scales)
+		return false;
+	for (int i = COLUMNS; i < N; i++)
+		if (m.tolerance[0].scales[i] != m.tolerance[0].scales[i % COLUMNS])
+			return false;
+	return true;
+}
+
 /* of elements near 0, a ten thousandth of a standard deviation and a thousandth of themselves */
 static bool
 is_usual(double tolerance)
@@ -193,6 +212,8 @@ main(void)
 		  "nor is one large element");
 	check(is_usual(tolerance(boxes, 7, 20)), "columns of another scale do not count");
 	check(is_usual(tolerance(boxes, 7, 2) / 1000), "and have tolerances of their own");
+	check(rows_are_alike(boxes_and_tiny), "whose rows do not differ, as few small elements as "
+		  "they have by chance");
 	found = tolerance(heavy, 7, 7);
 	check(found >= 1e-3 * outputs[0][7 * COLUMNS + 7], "what is large by chance is signal");
 	check(are_relative(any_order), "of numbers of any order each is its own signal");

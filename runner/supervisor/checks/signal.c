@@ -28,6 +28,7 @@
 #define GROUP			256		/* distances that tell the factor of an index, about */
 #define GROUPS_MOST		1024	/* of neighbouring indices of an axis, which share a factor */
 #define GROUPS_DIFFER	4.0		/* times, where an axis has factors at all */
+#define GROUPS_CHANCE	8.0		/* deviations of a group's mean, which differs so by no chance */
 #define SCALES_MOST		((size_t) 1 << 28)	/* elements of an output that may have factors */
 #define SHARE			0.05	/* of the signal, the most that is tolerated */
 
@@ -109,25 +110,20 @@ pick(Measure *m, Picked *p, const char *outputs)
 }
 
 /*
- * The factors of the groups of an axis, `after` being the elements of an index of it. There are 0
- * groups where they do not differ.
+ * The groups of an axis, `after` being the elements of an index of it: how many, and of each the
+ * distances, one after the other, up to `ends`
  */
 static size_t
-find_factors(const Picked *p, size_t length, size_t after, double scale, float *factor)
+find_groups(const Picked *p, size_t length, size_t after, size_t *ends, double *sorted)
 {
 	size_t		groups = p->distances / GROUP;
-	size_t	   *ends;
-	double	   *sorted;
-	double		least = INFINITY,
-				most = 0;
 
 	groups = groups < length ? groups : length;
 	groups = groups < GROUPS_MOST ? groups : GROUPS_MOST;
 	if (groups < 2)
 		return 0;
-	ends = calloc(groups + 1, sizeof(*ends));
-	sorted = calloc(p->distances, sizeof(*sorted));
-	for (int pass = 0; pass < 2 && ends && sorted; pass++)
+	memset(ends, 0, (groups + 1) * sizeof(*ends));
+	for (int pass = 0; pass < 2; pass++)
 	{
 		for (size_t i = 0; i < p->distances; i++)
 		{
@@ -142,46 +138,123 @@ find_factors(const Picked *p, size_t length, size_t after, double scale, float *
 		for (size_t g = 0; g < groups && pass == 0; g++)
 			ends[g + 1] += ends[g];
 	}
+	return groups;
+}
+
+/*
+ * By how much groups differ in scale, as a logarithm; 0 where they do not. Means of logarithms tell
+ * it, because a quartile is another where a group has a few more of the small elements by chance.
+ */
+static double
+spread_of(const double *sorted, const size_t *ends, size_t groups)
+{
+	double		sum = 0,
+				squares = 0,
+				least = INFINITY,
+				most = -INFINITY;
+	size_t		fewest = SIZE_MAX;
+	size_t		all = ends[groups - 1];
+	double		spread;
+
+	for (size_t g = 0; g < groups; g++)
+	{
+		size_t		first = g > 0 ? ends[g - 1] : 0;
+		double		group = 0;
+
+		if (ends[g] - first < FEW)
+			continue;
+		for (size_t i = first; i < ends[g]; i++)
+		{
+			group += log(sorted[i]);
+			squares += log(sorted[i]) * log(sorted[i]);
+		}
+		sum += group;
+		group /= (double) (ends[g] - first);
+		least = fmin(least, group);
+		most = fmax(most, group);
+		fewest = ends[g] - first < fewest ? ends[g] - first : fewest;
+	}
+	spread = most - least;
+	squares = squares / (double) all - sum / (double) all * (sum / (double) all);
+	return spread > log(GROUPS_DIFFER)
+		&& spread > GROUPS_CHANCE * sqrt(squares / (double) fewest) ? spread : 0;
+}
+
+/* the elements of an index of an axis */
+static size_t
+elements_after(const Tensor *tensor, uint32_t axis)
+{
+	size_t		after = 1;
+
+	for (uint32_t d = axis + 1; d < tensor->ndim; d++)
+		after *= (size_t) tensor->shape[d];
+	return after;
+}
+
+/* divides distances and multiplies the elements' factors by those of an axis's groups */
+static void
+apply_factors(Picked *p, uint32_t axis, double scale, size_t *ends, double *sorted, float *all)
+{
+	const Tensor *tensor = p->tensor;
+	size_t		length = (size_t) tensor->shape[axis];
+	size_t		after = elements_after(tensor, axis);
+	size_t		groups = find_groups(p, length, after, ends, sorted);
+	float		factor[GROUPS_MOST] = {0};
+
 	/* by now each group ends where it is said to, and begins where the one before ends */
-	for (size_t g = 0; g < groups && ends && sorted; g++)
+	for (size_t g = 0; g < groups; g++)
 	{
 		size_t		first = g > 0 ? ends[g - 1] : 0;
 		size_t		n = ends[g] - first;
 
 		factor[g] = n < FEW ? 1 : (float) (scale_of(sorted + first, n) / scale);
-		least = fmin(least, factor[g]);
-		most = fmax(most, factor[g]);
 	}
-	free(ends);
-	free(sorted);
-	return most > GROUPS_DIFFER * least ? groups : 0;
+	for (size_t i = 0; i < tensor->elements; i++)
+		all[i] *= factor[i / after % length * groups / length];
+	for (size_t i = 0; i < p->distances; i++)
+	{
+		uint64_t	at = tolerance_pick(tensor->elements, p->count, p->element[i]);
+
+		p->distance[i] /= factor[at / after % length * groups / length];
+	}
 }
 
-/* gives each element its factor, if any axis has some; false after conclude() */
+/*
+ * Gives each element its factor, if any axis has some. The axis that differs most comes first,
+ * because it makes others seem to differ. False after conclude()
+ */
 static bool
-make_factors(Measure *m, const Picked *p, Tolerance *t)
+make_factors(Measure *m, Picked *p, Tolerance *t)
 {
 	const Tensor *tensor = p->tensor;
+	size_t	   *ends = calloc(GROUPS_MOST + 1, sizeof(*ends));
+	double	   *sorted = calloc(p->distances, sizeof(*sorted));
 	float	   *all = NULL;
-	float	   *factor = calloc(GROUPS_MOST, sizeof(*factor));
-	size_t		after = tensor->elements;
-	bool		good = factor != NULL;
+	double		most = tensor->elements <= SCALES_MOST ? 1 : 0;
+	bool		good = ends && sorted;
 
-	for (uint32_t d = 0; d < tensor->ndim && good && tensor->elements <= SCALES_MOST; d++)
+	for (uint32_t n = 0; n < tensor->ndim && good && most > 0; n++)
 	{
-		size_t		length = (size_t) tensor->shape[d];
-		size_t		groups;
+		uint32_t	axis = 0;
 
-		after /= length;
-		groups = find_factors(p, length, after, t->scale, factor);
-		if (groups == 0)
-			continue;
+		most = 0;
+		for (uint32_t d = 0; d < tensor->ndim; d++)
+		{
+			size_t		groups = find_groups(p, (size_t) tensor->shape[d],
+											 elements_after(tensor, d), ends, sorted);
+			double		spread = groups > 0 ? spread_of(sorted, ends, groups) : 0;
+
+			axis = spread > most ? d : axis;
+			most = fmax(most, spread);
+		}
+		if (most == 0)
+			break;
 		if (!all && (all = calloc(tensor->elements, sizeof(*all))))
 			for (size_t i = 0; i < tensor->elements; i++)
 				all[i] = 1;
 		good = all != NULL;
-		for (size_t i = 0; i < tensor->elements && good; i++)
-			all[i] *= factor[i / after % length * groups / length];
+		if (good)
+			apply_factors(p, axis, t->scale, ends, sorted, all);
 	}
 	if (all && good)
 	{
@@ -192,7 +265,8 @@ make_factors(Measure *m, const Picked *p, Tolerance *t)
 		t->scales = memory;
 	}
 	free(all);
-	free(factor);
+	free(ends);
+	free(sorted);
 	return good || m->result->outcome != OUTCOME_NONE || conclude(m, OUTCOME_LOST, "no memory");
 }
 
