@@ -330,9 +330,14 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 }
 
 bool
-tensor_equal(bool exact, size_t n, size_t mismatches, size_t far)
+tensor_equal(const Tolerance *tolerance, bool exact, size_t n, const Comparison *c)
 {
-	return far == 0 && (double) mismatches <= (exact ? 0 : TOLERANCE_MISSES * (double) n);
+	double		misses = tolerance->misses * (double) n;
+
+	if (!exact && n >= TOLERANCE_ONE)
+		misses = fmax(misses, 1);
+	return c->mismatches == 0
+		|| ((double) c->mismatches <= misses && (exact || c->error <= tolerance->farthest));
 }
 
 /*
@@ -409,7 +414,6 @@ compare_one(const void *expected, const void *found, uint32_t dtype, size_t i,
 	result->error = fmax(result->error, error);
 	if (error > 1)
 		mismatch(result, i, y, x);
-	result->far += error > TOLERANCE_FARTHEST;
 }
 
 void
@@ -428,7 +432,6 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			if (memcmp((const char *) expected + i * entry->size,
 					   (const char *) found + i * entry->size, entry->size) != 0)
 				mismatch(result, i, tensor_load(expected, dtype, i), tensor_load(found, dtype, i));
-		result->far = result->mismatches;
 		result->error = INFINITY;
 	}
 	else
@@ -444,7 +447,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			for (size_t i = from; i < to && isnan(worst); i++)
 				compare_one(expected, found, dtype, i, tolerance, result);
 		}
-	result->equal = tensor_equal(entry->epsilon == 0, n, result->mismatches, result->far);
+	result->equal = tensor_equal(tolerance, entry->epsilon == 0, n, result);
 }
 
 void

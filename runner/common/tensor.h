@@ -121,15 +121,17 @@ typedef struct Comparison
 	/* largest deviation, in tolerances; infinity where NaN or integers differ */
 	double		error;
 	size_t		mismatches;
-	size_t		far;			/* mismatches that no share of the others excuses */
 	size_t		first;			/* index of the first mismatch */
 	double		expected;		/* there */
 	double		found;
 	size_t		infinite;		/* expected elements that are no finite number */
 } Comparison;
 
-/* whether outputs of `n` elements are equal, though some differ; `exact`: there is no tolerance */
-extern bool tensor_equal(bool exact, size_t n, size_t mismatches, size_t far);
+/*
+ * whether outputs of `n` elements are equal, though some differ; `exact`: an element is right or
+ * wrong
+ */
+extern bool tensor_equal(const Tolerance *tolerance, bool exact, size_t n, const Comparison *c);
 
 /*
  * By tolerance_of(), rtol and atol being numbers and no defaults. Integers and booleans have no

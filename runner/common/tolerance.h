@@ -16,15 +16,18 @@
 #endif
 
 /*
- * Of floating point outputs, a share of the elements may miss by up to so many tolerances: among
- * millions, one is as far off as none of a thousand is.
+ * Of floating point outputs, a share of the elements may miss by up to so many tolerances, and one
+ * of many: among millions, one is as far off as none of a thousand is.
  */
 #define TOLERANCE_MISSES		1e-5
 #define TOLERANCE_FARTHEST		4
+#define TOLERANCE_ONE			1000	/* elements, of which one may miss so */
 
 #define TOLERANCE_MOVES			4	/* tolerance of right code over what the reference moves by */
 #define TOLERANCE_WIDEST		64.0
-#define TOLERANCE_MANY			0.01	/* of the elements, which lie at no step of a function */
+#define TOLERANCE_FEW			1e-3	/* of the elements, which rounding takes across a step */
+#define TOLERANCE_MANY			0.01	/* of the elements; fewer lie near a step of a function */
+#define TOLERANCE_STEPS			8	/* elements at a step in right code, over those seen */
 #define TOLERANCE_SHARE_MOST	0.5 /* of the signal, where the reference moves by much of it */
 
 #define TOLERANCE_STEADY		0.1 /* of an element, the most that the range of a steady one is */
@@ -39,6 +42,8 @@ typedef struct Tolerance
 	double		share;			/* of the signal, the most that is tolerated */
 	double		widen;			/* times rtol and atol, for what the reference itself moves by */
 	double		rounding;		/* relative to the expected element, always tolerated */
+	double		misses;			/* a share of the elements, which may miss */
+	double		farthest;		/* by so many tolerances */
 	const float *scales;		/* of each element, times `scale`; NULL: 1 */
 	const void *bases;			/* of each element, in the output's type; NULL: `base` for all */
 } Tolerance;
@@ -54,9 +59,9 @@ tolerance_of(const Tolerance *t, double y, double scale, double base)
 }
 
 /*
- * Widens a tolerance where rounding moves the reference itself by up to `moves` tolerances, and
- * `share` of its elements by more than one. Few elements lie at a step of a function; where many
- * move, right code does, too, also by much of the signal.
+ * Widens a tolerance where rounding moves the reference itself: all but a few of its elements by up
+ * to `moves` tolerances, and `share` of them by more than one. Where many move, right code does,
+ * too, also by much of the signal.
  */
 TOLERANCE_INLINE void
 tolerance_widen(Tolerance *t, double moves, double share)
@@ -64,6 +69,21 @@ tolerance_widen(Tolerance *t, double moves, double share)
 	t->widen = fmin(fmax(TOLERANCE_MOVES * moves, 1.0), TOLERANCE_WIDEST);
 	if (share > TOLERANCE_MANY)
 		t->share = fmax(t->share, fmin(2 * moves * t->share, TOLERANCE_SHARE_MOST));
+}
+
+/*
+ * Lets elements miss where rounding moved `steps` of the reference's `n` by more, the farthest by
+ * `moves` tolerances. They lie at a step of a function, as of rint(), and tell of the others
+ * nothing.
+ */
+TOLERANCE_INLINE void
+tolerance_steps(Tolerance *t, uint64_t steps, uint64_t n, double moves)
+{
+	if (steps == 0)
+		return;
+	t->misses = fmax(t->misses, fmin(TOLERANCE_STEPS * (double) (steps + 1) / (double) n,
+									 TOLERANCE_MANY));
+	t->farthest = fmax(t->farthest, 2 * moves);
 }
 
 /*

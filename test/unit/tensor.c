@@ -70,7 +70,8 @@ excuses(int n, float off)
 {
 	static float expected[MANY],
 				found[MANY];
-	Tolerance	tolerance = {.atol = 1,.scale = 1,.share = 1,.widen = 1};
+	Tolerance	tolerance = {.atol = 1,.scale = 1,.share = 1,.widen = 1,
+	.misses = TOLERANCE_MISSES,.farthest = TOLERANCE_FARTHEST};
 	Comparison	c;
 
 	memset(found, 0, sizeof(found));
@@ -153,12 +154,15 @@ int
 main(void)
 {
 	Change		held = {.factor = 1,.after = 2,.length = 6,.repeated = 1};
-	Tolerance	usual = {.rtol = 1e-2,.atol = 1e-3,.scale = 2,.share = 0.05,.widen = 1};
+	Tolerance	usual = {.rtol = 1e-2,.atol = 1e-3,.scale = 2,.share = 0.05,.widen = 1,
+	.misses = TOLERANCE_MISSES,.farthest = TOLERANCE_FARTHEST};
 	Tolerance	constant = usual;
 	Tolerance	rounded = usual;
 	Tolerance	wide = usual;
 	Tolerance	steps = usual;
 	Tolerance	moved = usual;
+	Tolerance	few = usual;
+	Tolerance	none = usual;
 	float		factor[100] = {10};
 	Tolerance	factors = usual;
 	Comparison	c;
@@ -172,6 +176,12 @@ main(void)
 	check(steps.widen == 20 && steps.share == usual.share,
 		  "where few elements move, no more of the signal may be off");
 	check(moved.widen == 20 && moved.share == 0.5, "where many move, half of it may");
+	tolerance_steps(&few, 2, 1000, 50);
+	tolerance_steps(&none, 0, 1000, 50);
+	check(few.misses == TOLERANCE_MANY && few.farthest == 100 && few.widen == 1,
+		  "elements at a step may miss, and others be no farther off for that");
+	check(none.misses == TOLERANCE_MISSES && none.farthest == TOLERANCE_FARTHEST,
+		  "where there is no step, as few as ever");
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
 	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),

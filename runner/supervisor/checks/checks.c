@@ -141,17 +141,18 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		const char *found = c->found + at;
 		Tolerance	rounded;
 		Comparison	differ;
+		Moves		moves;
 
 		at += measure_gathered(t);
-		if (!m->backend->arrays.compare(m, expected, found, i, &m->tolerance[i], &differ))
+		if (!signal_moves(m, i, expected, found, &m->tolerance[i], TOLERANCE_FEW, &moves))
 			return false;
+		tolerance_steps(&m->tolerance[i], moves.steps, t->elements, fmin(moves.most, MOST_MOVES));
 		if (!tensor_dtype_is_float(t->dtype))
 			continue;
-		if (!differ.equal)
-			m->facts.moves = fmin(fmax(m->facts.moves, differ.error), MOST_MOVES);
-		tolerance_widen(&m->tolerance[i], differ.error,
-						(double) differ.mismatches / (double) t->elements);
-		if (differ.mismatches <= t->elements / FEW_OTHERS)
+		if (moves.share > TOLERANCE_MISSES || moves.most > TOLERANCE_FARTHEST)
+			m->facts.moves = fmin(fmax(m->facts.moves, moves.most), MOST_MOVES);
+		tolerance_widen(&m->tolerance[i], moves.usual, moves.share);
+		if (moves.share <= 1.0 / FEW_OTHERS)
 			continue;
 		rounded = m->tolerance[i];
 		rounded.widen = 1;

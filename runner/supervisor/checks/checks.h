@@ -99,11 +99,11 @@ extern bool measure_compare_by(Measure *m, const void *expected, const void *fou
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 
 /*
- * whether an element of an output that was read at a run's answer is what the reference gave;
- * false after conclude()
+ * whether an element of an output that was read at a run's answer is what the reference gave, or is
+ * the first of a window that lies at a step of a function; false after conclude()
  */
 extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
-							 const uint64_t *found);
+							 const uint64_t *found, uint32_t *excused);
 
 /* whether a tensor is of the type and shape of an output; false after conclude() */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
@@ -133,6 +133,20 @@ extern bool signal_learn(Measure *m, const char *outputs, uint32_t n);
  */
 extern bool signal_of_change(Measure *m, int output, const void *ordinary, const void *changed,
 							 Tolerance *t);
+
+/* How an output moves where the inputs of the reference are a little off. */
+typedef struct Moves
+{
+	double		usual;			/* tolerances that all but a share of the elements move by */
+	double		most;			/* the largest, in tolerances */
+	double		share;			/* of the elements, that move by more than a tolerance */
+	size_t		steps;			/* elements that move farther than the others do */
+	size_t		infinite;		/* expected elements that are no finite number */
+} Moves;
+
+/* false after conclude() */
+extern bool signal_moves(Measure *m, int output, const void *expected, const void *moved,
+						 const Tolerance *t, double share, Moves *moves);
 
 /* gives back what m->tolerance points to */
 extern void signal_forget(Measure *m);

@@ -155,7 +155,7 @@ answer_tolerance(const Measure *m, int output, double y, double scale)
 
 bool
 measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
-				 const uint64_t *found)
+				 const uint64_t *found, uint32_t *excused)
 {
 	const Tensor *t = &m->output[output];
 	const Tolerance *tolerance = &m->tolerance[output];
@@ -176,6 +176,9 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 		if (fabs(x - y) <= answer_tolerance(m, output, y, scale))
 			return true;
 	}
+	if (tolerance->misses > TOLERANCE_MISSES && (near || !tensor_dtype_is_float(t->dtype))
+		&& (*excused)++ == 0)
+		return true;
 	tensor_describe(t, shape, sizeof(shape));
 	describe_index(t, (size_t) element, index, sizeof(index));
 	tensor_describe_values(t->dtype, y, x, value);

@@ -32,7 +32,6 @@
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
-#define MOVES			4		/* times the reference's own moves, that right code may be off by */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
@@ -298,23 +297,27 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 	for (int o = 0; o < m->outputs && *counts; o++)
 	{
 		Tolerance  *t = &probe->tolerance[o];
-		Comparison	ordinary,
-					differ;
-		const ArrayCalls *arrays = &m->backend->arrays;
+		Comparison	ordinary;
+		Moves		moves;
 
 		if (!learn_tolerance(c, probe, o, at)
-			|| !arrays->compare(m, c->expected + at, probe->expected + at, o, t, &ordinary)
-			|| !arrays->compare(m, probe->expected + at, moved + at, o, t, &differ))
+			|| !m->backend->arrays.compare(m, c->expected + at, probe->expected + at, o, t,
+										   &ordinary)
+			|| !signal_moves(m, o, probe->expected + at, moved + at, t,
+							 TOLERANCE_MANY, &moves))
 			return false;
 		at += measure_gathered(&m->output[o]);
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
-			*counts = differ.equal && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
-		else if (differ.infinite > ordinary.infinite || !isfinite(differ.error))
+			*counts = moves.steps == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
+		else if (moves.infinite > ordinary.infinite || !isfinite(moves.most))
 			*counts = false;
 		else
-			t->share = differ.error * MOVES > MOVES_MOST ? INFINITY
-				: t->share * fmax(1, MOVES * differ.error);
+		{
+			t->share = moves.usual * TOLERANCE_MOVES > MOVES_MOST ? INFINITY
+				: t->share * fmax(1, TOLERANCE_MOVES * moves.usual);
+			tolerance_steps(t, moves.steps, m->output[o].elements, moves.most);
+		}
 	}
 	return true;
 }

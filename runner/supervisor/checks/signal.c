@@ -351,6 +351,8 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 			continue;
 		tensor_tolerance(tensor->dtype, m->job->tolerance, &t->rtol, &t->atol);
 		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
+		t->misses = TOLERANCE_MISSES;
+		t->farthest = TOLERANCE_FARTHEST;
 		p.value = calloc(p.count * n, sizeof(double));
 		p.distance = calloc(p.count * n, sizeof(double));
 		p.element = calloc(p.count * n, sizeof(size_t));
@@ -406,6 +408,53 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 	t->scale = scale_of(value, distances);
 	free(value);
 	return good;
+}
+
+/* counts the elements that move by more than so many tolerances; false after conclude() */
+static bool
+count_movers(Measure *m, int output, const void *expected, const void *moved, Tolerance t,
+			 double times, size_t *n)
+{
+	Comparison	c;
+	bool		good;
+
+	t.widen *= times;
+	t.share *= times;
+	t.rounding *= times;
+	good = m->backend->arrays.compare(m, expected, moved, output, &t, &c);
+	*n = c.mismatches;
+	return good;
+}
+
+bool
+signal_moves(Measure *m, int output, const void *expected, const void *moved, const Tolerance *t,
+			 double share, Moves *moves)
+{
+	size_t		few = (size_t) (share * (double) m->output[output].elements);
+	Comparison	c;
+	size_t		n;
+
+	if (!m->backend->arrays.compare(m, expected, moved, output, t, &c))
+		return false;
+	*moves = (Moves) {.usual = c.error,.most = c.error,.infinite = c.infinite};
+	if (c.mismatches > 0 && !tensor_dtype_is_float(m->output[output].dtype))
+		moves->steps = c.mismatches;
+	else if (c.error > 1.0 / TOLERANCE_MOVES)
+	{
+		moves->usual = 0.5 / TOLERANCE_MOVES;
+		do
+		{
+			moves->usual *= 2;
+			if (!count_movers(m, output, expected, moved, *t, moves->usual, &n))
+				return false;
+		} while (n > few && moves->usual < TOLERANCE_WIDEST);
+		if (!count_movers(m, output, expected, moved, *t, TOLERANCE_MOVES * moves->usual,
+						  &moves->steps))
+			return false;
+		moves->usual = fmin(moves->usual, c.error);
+	}
+	moves->share = (double) c.mismatches / (double) m->output[output].elements;
+	return true;
 }
 
 void

@@ -162,10 +162,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output,
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
 	result->mismatches = c.mismatches;
-	result->far = c.far;
 	result->infinite = c.infinite;
-	result->equal = tensor_equal(!tensor_dtype_is_float(t->dtype), t->elements, c.mismatches,
-								 c.far);
+	result->equal = tensor_equal(tolerance, !tensor_dtype_is_float(t->dtype), t->elements, result);
 	if (c.mismatches > 0)
 	{
 		result->first = c.first;

@@ -311,7 +311,6 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 	float		worst = 0;
 	u64			first = ~0ull,
 				wrong = 0,
-				far = 0,
 				infinite = 0;
 
 #pragma unroll 1
@@ -335,7 +334,6 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			{
 				worst = INFINITY;
 				first = wrong++ == 0 ? i : first;
-				far++;
 			}
 			continue;
 		}
@@ -356,21 +354,18 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 		worst = fmaxf(worst, error);
 		if (error > 1)
 			first = wrong++ == 0 ? i : first;
-		far += error > TOLERANCE_FARTHEST;
 	}
 	/* Add up within a warp first: if all are wrong, all threads would wait for one word. */
 #pragma unroll 1
 	for (int lane = 16; lane > 0; lane >>= 1)
 	{
 		wrong += __shfl_down_sync(0xFFFFFFFFu, wrong, lane);
-		far += __shfl_down_sync(0xFFFFFFFFu, far, lane);
 		infinite += __shfl_down_sync(0xFFFFFFFFu, infinite, lane);
 		first = min(first, __shfl_down_sync(0xFFFFFFFFu, first, lane));
 	}
 	if ((threadIdx.x & 31) == 0 && wrong + infinite > 0)
 	{
 		atomicAdd(&result->mismatches, wrong);
-		atomicAdd(&result->far, far);
 		atomicAdd(&result->infinite, infinite);
 		atomicMin(&result->first, first);
 	}

@@ -20,7 +20,6 @@ typedef struct CudaView
 typedef struct CudaComparison
 {
 	unsigned long long mismatches;
-	unsigned long long far;		/* mismatches, as in Comparison */
 	unsigned long long infinite;	/* as in Comparison */
 	unsigned long long first;	/* index of the first mismatch; all ones before */
 	uint32_t	error_bits;		/* of the largest deviation, a float, in tolerances */
