@@ -181,8 +181,7 @@ BEGIN
 	SELECT count(*) INTO n FROM added;
 	PERFORM cudal1.wake() WHERE n > 0;
 	IF n = 0 THEN
-		RAISE NOTICE 'nothing was queued: the best codes have newer verdicts, by the driver and '
-			'the runner of today, or they wait already';
+		RAISE NOTICE 'nothing was queued: verdicts are newer, by the driver and runner of today';
 	END IF;
 	RETURN n;
 END

@@ -68,7 +68,7 @@ BEGIN
 		IF fits = '{}' THEN
 			PERFORM cudal1.does_not_exist('task', wanted,
 				ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
-				'tasks are names or LIKE patterns.');
+				'Tasks are names or LIKE patterns.');
 		END IF;
 		ids := ids || fits;
 	END LOOP;

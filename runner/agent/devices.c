@@ -145,9 +145,8 @@ devices_find(AgentDevice *devices)
 		devices[n++].line = found[i].line;
 	}
 	if (n == 0)
-		agent_log("%s --devices found no device%s%s", agent_settings.measure,
-			strcmp(agent_settings.device, "all") == 0 ? ""
-				: " of the key or class asked for by --device",
+		agent_log("%s --devices finds no device for --device %s%s", agent_settings.measure,
+			agent_settings.device,
 			hidden > 0 ? " that CUDA_VISIBLE_DEVICES shows" : "");
 	return n;
 }

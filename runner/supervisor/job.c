@@ -299,6 +299,8 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 
 	memset(job, 0, sizeof(*job));
 	job->profile = default_profile;
+	if (length == 0)
+		return wrong(error, size, "no file is named, and there is no job to read (--help)");
 	job->root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &at);
 	if (!job->root)
 		return wrong(error, size, "the job is no JSON: %s (line %d)", at.text, at.line);

@@ -107,7 +107,7 @@ SELECT throws_ok(v.c, v.e, NULL, v.c) FROM (VALUES
 	($$SELECT * FROM cudal1_fast_p(missing => 'none')$$, '22023'), ($$SELECT * FROM cudal1_task_report(device => 'nowhere')$$, '42704'),
 	($$SELECT * FROM cudal1_task_report(tasks => '{NULL}')$$, '22004'), ($$SELECT * FROM cudal1_task_report(tasks => E'{l1\\\\}')$$, '22025')) AS v (c, e);
 SELECT is(pg_temp.hint($$SELECT * FROM cudal1_speedup_report('contrastiv')$$), '42704 Did you mean "contrastive"? cudal1.stat_method lists the methods with proposals.', 'a method that does not exist is an error, with the nearest name');
-SELECT is(pg_temp.hint($$SELECT * FROM cudal1_task_report(tasks => '{L1/slo}')$$), '42704 Did you mean "l1/slow"? tasks are names or LIKE patterns.', 'so is a task');
+SELECT is(pg_temp.hint($$SELECT * FROM cudal1_task_report(tasks => '{L1/slo}')$$), '42704 Did you mean "l1/slow"? Tasks are names or LIKE patterns.', 'so is a task');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -51,7 +51,7 @@ is(served('1,0', '--device', 'cuda'), 'GPU-aaaa-0000 GPU-bbbb-1111', 'or those')
 is(served('GPU-aaaa'), 'GPU-aaaa-0000 cpu:1', 'by the beginning of a UUID');
 is(served(''), 'cpu:1', 'none where it gave none');
 is(served('0,7,1', '--device', 'cuda'), 'GPU-aaaa-0000', 'a number that is none ends the list');
-like(served('NoDevFiles', '--device', 'cuda'), qr/found no device of the key or class asked for by --device that CUDA_VISIBLE_DEVICES shows/,
+like(served('NoDevFiles', '--device', 'cuda'), qr/finds no device for --device cuda that CUDA_VISIBLE_DEVICES shows/,
 	'with none an agent of GPUs ends and says why');
 
 # one agent a GPU, with the folder of one host

@@ -142,7 +142,6 @@ like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
 like($text, qr/\d unsolved, counted as 0\./, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
 IPC::Run::run([ 'script', '-qec', 'stty cols 80; cudal1-report --text', '/dev/null' ], '<', \undef, '>', \my $narrow);
-# a rule of dashes, and the rows below it
 my @lines = map { tr/\r//dr =~ s/…/./gr } map { split /\n/ } $narrow =~ /^(-+ -.*?)(?:^\s*$|\z)/gms;
 cmp_ok(scalar @lines, '>', 10, 'a terminal gets tables');
 is(join("\n", grep { length > 80 } @lines), '', 'as wide as it is');

@@ -33,6 +33,7 @@ is(join("\n", grep { length > 80 } split /\n/, $out), '', 'help fits a terminal'
 like($out, qr/cudal1 measure.*show .*lineage .*best /s, 'and has all verbs');
 ($status, $out, $err) = cudal1('sho');
 like($status . $err, qr/^2cudal1: verb "sho" does not exist\. Did you mean "show"\? Verbs are measure, .*best\.$/s, 'a verb that is none');
+like((cudal1())[2], qr/^cudal1: name a verb\. Verbs are measure, /, 'and none');
 
 # ---- codes ----
 
