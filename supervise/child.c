@@ -490,7 +490,6 @@ take_out(Cudal1Child *child, const char *data, size_t n)
 {
 	size_t		most = child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE;
 
-	child->out_bytes += n;
 	while (n > 0)
 	{
 		const char *end = memchr(data, '\n', n);

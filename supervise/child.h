@@ -47,7 +47,6 @@ typedef struct Cudal1Child
 	size_t		max_line;		/* bytes; 0: CUDAL1_MAX_LINE */
 	Cudal1Buffer	out_line;
 	Cudal1Buffer	err_line;
-	uint64_t	out_bytes;
 	bool		overlong;		/* wrote a line above its limit */
 	int			status;			/* as of waitpid, once collected */
 	bool		gone;			/* ended and read to the end */

@@ -38,16 +38,13 @@
 #define WAITING_MS 15000
 /* a child that runs this long after SIGTERM, or after its result, gets SIGKILL */
 #define STOP_MS 5000
-/* a child with more lines that are neither progress nor result, or more bytes in all, is ended */
+/* a child with more lines that are neither progress nor result is ended */
 #define MAX_GARBAGE 100
-#define MAX_OUTPUT ((uint64_t) 256 << 20)
 /* after a child's end by a signal, the verdict waits this long for a signal to this process */
 #define OUR_SIGNAL_MS 2000
 /* refusals before a verdict is given up; a verdict that waits for locks is offered without limit */
 #define MAX_REFUSALS 8
 #define MAX_RETRY_MS 3000
-/* verdicts that may wait for sessions; beyond that number, leases run out */
-#define MAX_DEFERRED 128
 
 typedef enum Ending
 {
@@ -68,8 +65,7 @@ typedef struct Heat
 	int64_t		used_ms;		/* without that */
 	int64_t		limit_ms;
 	int			garbage;
-	int64_t		result_at;		/* of its last result */
-	int64_t		stop_at;		/* time at which it was told to stop; 0: never */
+	int64_t		stop_at;		/* time from which no job waits for it; 0: one does */
 	bool		killed;
 } Heat;
 
@@ -279,7 +275,8 @@ take_line(void *owner, char *line, size_t length)
 		take_progress(heat, &message, line);
 	else if (job && (job->result = strdup(line)) != NULL)
 	{
-		heat->result_at = cudal1_clock_ms();
+		if (!any_waits(heat))
+			heat->stop_at = cudal1_clock_ms();
 		if (message.cancelled)
 			give_up(job);
 	}
@@ -298,14 +295,10 @@ hold_to_limits(Heat *heat, int64_t now)
 		stop_all(heat, "the measuring program wrote a line that is too long");
 	else if (heat->garbage > MAX_GARBAGE)
 		stop_all(heat, "the measuring program wrote lines that are not of its protocol");
-	else if (heat->child.out_bytes > MAX_OUTPUT)
-		stop_all(heat, "the measuring program wrote too much");
 	else if (any_waits(heat) && heat->used_ms > heat->limit_ms)
 		stop_all(heat, "the measuring program did not end in time");
 
-	if (!heat->killed && ((heat->stop_at != 0 && now - heat->stop_at > STOP_MS) ||
-						  (!any_waits(heat) && heat->result_at != 0
-						   && now - heat->result_at > STOP_MS)))
+	if (!heat->killed && heat->stop_at != 0 && now - heat->stop_at > STOP_MS)
 	{
 		heat->killed = true;
 		cudal1_child_signal(&heat->child, SIGKILL);
@@ -427,16 +420,6 @@ offer(Job *job, Cudal1Answer *answer)
 	return outcome;
 }
 
-static int
-count_deferred(void)
-{
-	int			n = 0;
-
-	for (int i = 0; i < njobs; i++)
-		n += jobs[i]->deferred;
-	return n;
-}
-
 /* Whether a job's verdict can be stored: the child is gone, or works on for others alone. */
 static bool
 is_settled(const Job *job)
@@ -467,11 +450,6 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 			note(job, "the verdict came too late, another has the job");
 		job->done = true;
 		return;
-	}
-	if (job->deferred && count_deferred() > MAX_DEFERRED)
-	{
-		note(job, "too many verdicts wait; the job is measured again when its lease ends");
-		job->done = true;
 	}
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (failed && job->ending == ENDING_NONE)
@@ -591,8 +569,6 @@ cudal1_jobs_next_ms(void)
 						 heat->limit_ms - heat->used_ms + 1);
 		if (heat->stop_at != 0 && !heat->killed)
 			next = least(next, heat->stop_at + STOP_MS + 1);
-		if (!any_waits(heat) && heat->result_at != 0 && !heat->killed)
-			next = least(next, heat->result_at + STOP_MS + 1);
 	}
 	return most(1, next - now);
 }
