@@ -28,6 +28,7 @@
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,6 +167,8 @@ typedef struct Launch
 {
 	const Cudal1Program *program;
 	char	   *environment[MAX_PASSED];
+	char		home[PATH_MAX + 8];
+	char		tmpdir[PATH_MAX + 8];
 	int			ends[3];
 	pid_t		parent;
 	char		failure[512];	/* message for a failed exec, made before the fork */
@@ -236,39 +239,33 @@ become(const Launch *launch)
 static bool
 is_passed(const char *variable, const char *pass)
 {
-	/* the GPUs that a batch system or an operator assigned */
-	static const char *const gpus[] = {"CUDA_HOME=", "CUDA_VISIBLE_DEVICES=",
+	/* and the GPUs that a batch system or an operator assigned */
+	static const char *const names[] = {"PATH=", "CUDA_HOME=", "CUDA_VISIBLE_DEVICES=",
 	"NVIDIA_VISIBLE_DEVICES="};
 
-	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
-		if (strncmp(variable, gpus[i], strlen(gpus[i])) == 0)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
 			return true;
 	return pass && strncmp(variable, pass, strlen(pass)) == 0;
 }
 
-/* without PG* and LD_*; PATH, HOME and TMPDIR are in `made`, which the caller frees */
-static bool
-make_environment(Launch *launch, char *made[3])
+/* without PG* and LD_* */
+static void
+make_environment(Launch *launch)
 {
 	const char *path = getenv("PATH");
-	const char *scratch = launch->program->scratch;
-	int			n = 0;
+	char	   *made[] = {launch->home, launch->tmpdir, (char *) "LANG=C", (char *) "LC_ALL=C"};
+	int			n = sizeof(made) / sizeof(made[0]);
 
-	if (asprintf(&made[0], "PATH=%s", path && path[0] ? path : "/usr/local/bin:/usr/bin:/bin") < 0)
-		made[0] = NULL;
-	if (asprintf(&made[1], "HOME=%s", scratch) < 0)
-		made[1] = NULL;
-	if (asprintf(&made[2], "TMPDIR=%s", scratch) < 0)
-		made[2] = NULL;
-	for (int i = 0; i < 3; i++)
-		launch->environment[n++] = made[i];
-	launch->environment[n++] = (char *) "LANG=C";
-	launch->environment[n++] = (char *) "LC_ALL=C";
+	snprintf(launch->home, sizeof(launch->home), "HOME=%s", launch->program->scratch);
+	snprintf(launch->tmpdir, sizeof(launch->tmpdir), "TMPDIR=%s", launch->program->scratch);
+	memcpy(launch->environment, made, sizeof(made));
+	if (!path || !path[0])
+		launch->environment[n++] = (char *) "PATH=/usr/local/bin:/usr/bin:/bin";
 	for (char **e = environ; *e && n < MAX_PASSED - 1; e++)
 		if (is_passed(*e, launch->program->pass))
 			launch->environment[n++] = *e;
 	launch->environment[n] = NULL;
-	return made[0] && made[1] && made[2];
 }
 
 static pid_t
@@ -347,8 +344,6 @@ bool
 cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char **problem)
 {
 	Launch		launch = {.program = program};
-	char	   *made[3];
-	bool		started;
 
 	memset(child, 0, sizeof(*child));
 	child->pidfd = child->in = child->out = child->err = -1;
@@ -365,11 +360,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	}
 	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n",
 			 program->argv[0]);
-	*problem = "out of memory";
-	started = make_environment(&launch, made) && launch_child(child, &launch, problem);
-	for (int i = 0; i < 3; i++)
-		free(made[i]);
-	if (!started)
+	make_environment(&launch);
+	if (!launch_child(child, &launch, problem))
 		return false;
 	alive[nalive++] = child->pid;
 	child->gone = false;
