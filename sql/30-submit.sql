@@ -11,27 +11,10 @@
  * JIT compiler.
  */
 
-CREATE FUNCTION cudal1.take_method(method text, owner text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '1s'
-AS $$
-BEGIN
-	INSERT INTO cudal1.method (name, owner) VALUES (take_method.method, take_method.owner)
-		ON CONFLICT DO NOTHING;
-EXCEPTION WHEN lock_not_available THEN
-	RAISE EXCEPTION USING ERRCODE = '55P03',
-		MESSAGE = format('method "%s" is being taken by a transaction that has not ended', method),
-		HINT = 'Try again when it has ended, or use another name.';
-END
-$$;
-COMMENT ON FUNCTION cudal1.take_method IS
-'gives a method that has no owner to a role (NULL: the operators); waits a second at most for
-another transaction that does so, else error 55P03';
-
 CREATE FUNCTION cudal1.use_method(method text, owner text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '1s'
 AS $$
 DECLARE
 	m		cudal1.method;
@@ -41,22 +24,28 @@ BEGIN
 	IF NOT FOUND THEN
 		-- requests and campaigns without a method of their own use these names
 		kept := EXISTS (SELECT FROM cudal1.model AS x
-						WHERE use_method.method IN (x.name, 'vanilla: ' || x.name,
-								'augment: ' || x.name, 'self_supervised: ' || x.name,
-								'evolve: ' || x.name, 'contrastive: ' || x.name));
+			WHERE use_method.method IN (x.name, 'vanilla: ' || x.name, 'augment: ' || x.name,
+				'self_supervised: ' || x.name, 'evolve: ' || x.name, 'contrastive: ' || x.name));
 		PERFORM cudal1.raise_if(kept AND NOT cudal1.is_operator(), '42501',
 			format('method "%s" is the default of a model''s requests', method),
 			'Propose by a name of your own.');
-		PERFORM cudal1.take_method(method, CASE WHEN NOT kept THEN owner END);
+		INSERT INTO cudal1.method (name, owner)
+			VALUES (use_method.method, CASE WHEN NOT kept THEN use_method.owner END)
+			ON CONFLICT DO NOTHING;
 		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
 	END IF;
 	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner,
 			'Propose by a name of your own: argument method, option --method, CUDAL1_METHOD.')
 		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM owner;
+EXCEPTION WHEN lock_not_available THEN
+	RAISE EXCEPTION USING ERRCODE = '55P03',
+		MESSAGE = format('method "%s" is being taken by a transaction that has not ended', method),
+		HINT = 'Try again when it has ended, or use another name.';
 END
 $$;
 COMMENT ON FUNCTION cudal1.use_method IS
-'takes a method for a role at its first use; error 42501 where it is another role''s';
+'takes a method for a role (NULL: the operators) at its first use; error 42501 where it is another
+role''s, 55P03 where another transaction takes it and does not end within a second';
 
 CREATE FUNCTION cudal1.use_default_method(method text)
 RETURNS void
