@@ -136,7 +136,6 @@ COMMENT ON COLUMN cudal1.device.chart_from IS
 'A/A measurements before this do not count (cudal1_trust_device); NULL: all do';
 COMMENT ON COLUMN cudal1.device.lost IS
 'candidates in a row whose measurements were lost here, one after the other; five disable it';
-COMMENT ON COLUMN cudal1.device.lost_candidate IS 'the last of them';
 COMMENT ON COLUMN cudal1.device.hardware IS
 'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have
 new names; else device_key';
@@ -223,8 +222,6 @@ COMMENT ON COLUMN cudal1.task.nulls_at IS
 COMMENT ON COLUMN cudal1.task.reference_state IS
 'whether the reference loads, runs, fits the memory, agrees with itself and answers to its inputs:
 unchecked, checking, good, or bad: nothing can be submitted';
-COMMENT ON COLUMN cudal1.task.reference_detail IS
-'why the reference is bad, or why its check ended without a verdict';
 COMMENT ON COLUMN cudal1.task.bytes IS
 'that a call of the reference reads and writes: inputs and outputs; NULL: never measured';
 COMMENT ON COLUMN cudal1.task.operations IS
@@ -387,7 +384,6 @@ CREATE TABLE cudal1.proposal (
 );
 COMMENT ON TABLE cudal1.proposal IS
 'one row for each submission; several proposals may name one candidate';
-COMMENT ON COLUMN cudal1.proposal.pool_id IS 'the pool that the candidate was proposed in';
 COMMENT ON COLUMN cudal1.proposal.group_key IS
 'the trainer''s group (GRPO): submissions whose rewards are compared; the same key of another role
 is another group';
@@ -457,15 +453,12 @@ COMMENT ON TABLE cudal1.measurement IS
 append-only';
 COMMENT ON COLUMN cudal1.measurement.accepted IS
 'true on the measurements that decided their candidate';
-COMMENT ON COLUMN cudal1.measurement.login IS 'the role that claimed the job';
 COMMENT ON COLUMN cudal1.measurement.same_device IS
 'a verification: made on the device of the first measurement';
 COMMENT ON COLUMN cudal1.measurement.lower IS
 'lower end of the interval of the score at the profile''s confidence';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
-COMMENT ON COLUMN cudal1.measurement.wide IS
-'the interval is wider than the profile''s half_width_limit: the score is its lower end where that
-is 1 or more, else the median of the pairs, at most 1';
+COMMENT ON COLUMN cudal1.measurement.wide IS 'as cudal1.candidate.wide';
 COMMENT ON COLUMN cudal1.measurement.bucket_means IS
 'the ratio that each pair gave, the median over its rounds';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
@@ -654,7 +647,6 @@ CREATE TABLE cudal1.imported_score (
 COMMENT ON TABLE cudal1.imported_score IS
 'scores measured elsewhere, one row for each candidate and device; what reports of a device read
 beside measurements';
-COMMENT ON COLUMN cudal1.imported_score.device IS 'the device as the source of the score names it';
 COMMENT ON COLUMN cudal1.imported_score.reward IS
 'conservatively rounded score; 0: the candidate failed there';
 
@@ -667,7 +659,6 @@ CREATE TABLE cudal1.ablation (
 	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.ablation IS 'a code whose named switches are measured in all combinations';
-COMMENT ON COLUMN cudal1.ablation.candidate_id IS 'the candidate whose code holds the switches';
 
 CREATE TABLE cudal1.ablation_run (
 	ablation_id			bigint NOT NULL REFERENCES cudal1.ablation (ablation_id),

@@ -504,6 +504,5 @@ COMMENT ON VIEW cudal1.drift IS
 COMMENT ON COLUMN cudal1.drift.change IS 'score over the score before, minus 1';
 COMMENT ON COLUMN cudal1.drift.changed IS
 'true where the intervals of the two measurements do not meet, or the candidate failed this time';
-COMMENT ON COLUMN cudal1.drift.after IS 'time between the two';
 COMMENT ON COLUMN cudal1.drift.differs IS
 'what was not the same: runner, driver, device, profile; NULL: nothing known';

@@ -18,13 +18,9 @@ COMMENT ON COLUMN cudal1.activity.phase IS
 first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
-COMMENT ON COLUMN cudal1.activity.heat IS
-'where it is measured together with others of its task: the job_id of the first of them';
 COMMENT ON COLUMN cudal1.activity.held_by IS
 'in phase waiting: the process of that host that holds the device, for whatever database; NULL:
 not known';
-COMMENT ON COLUMN cudal1.activity.failures IS
-'attempts that ended lost or unverified before this one';
 
 CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority,
@@ -46,10 +42,6 @@ CREATE VIEW cudal1.queue AS
 COMMENT ON VIEW cudal1.queue IS
 'jobs that wait, by priority and then by job_id. Claims follow another order where several trainers
 or tasks wait, because these take turns';
-COMMENT ON COLUMN cudal1.queue.device IS
-'device class or model, or the key of the one device, that may claim the job';
-COMMENT ON COLUMN cudal1.queue.trainer IS
-'the role whose turn the job takes; empty where no role asked for it';
 COMMENT ON COLUMN cudal1.queue.waits_for IS
 'why no device can claim the job now; NULL: it waits its turn';
 
@@ -445,7 +437,6 @@ CREATE VIEW cudal1.stat_task AS
 COMMENT ON VIEW cudal1.stat_task IS
 'one row a task: its candidates by what became of them, the best reward, and the device time they
 took; measurements of every purpose count';
-COMMENT ON COLUMN cudal1.stat_task.wide IS 'candidates whose reward is an end of a wide interval';
 
 CREATE VIEW cudal1.cost AS
 	SELECT x.profile, x.class, count(*) AS candidates,
