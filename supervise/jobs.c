@@ -377,16 +377,11 @@ make_result(Cudal1Buffer *text, const char *outcome, const char *detail)
 		"{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
 	char		head[80];
 
-	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ",
+	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": \"",
 			 outcome);
 	cudal1_buffer_append(text, head, strlen(head));
-	cudal1_buffer_append(text, detail ? "\"" : "null", detail ? 1 : 4);
-	if (detail)
-	{
-		append_escaped(text, detail);
-		cudal1_buffer_append(text, "\"", 1);
-	}
-	cudal1_buffer_append(text, "}", 1);
+	append_escaped(text, detail);
+	cudal1_buffer_append(text, "\"}", 2);
 	return text->lost ? without_memory : text->data;
 }
 
@@ -394,7 +389,7 @@ static const char *
 verdict_of(Job *job, Cudal1Buffer *made)
 {
 	if (job->ending == ENDING_CANCELLED)
-		return make_result(made, "cancelled", NULL);
+		return make_result(made, "cancelled", "cancelled while it was measured");
 	if (job->ending == ENDING_NONE && job->result)
 		return job->result;
 	if (job->ending == ENDING_NONE)
