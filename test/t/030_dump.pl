@@ -122,7 +122,8 @@ for my $format ('custom', 'plain')
 	is(sql($copy, 'SELECT count(*) FROM cudal1.job'), '0', "$format: the queue is empty");
 	is(sql($copy, 'SELECT cudal1_requeue()'), $unfinished, "$format: unfinished work is queued again");
 	is(sql($copy, q{SELECT count(*) FROM cudal1.candidate AS c LEFT JOIN cudal1.job AS j USING (candidate_id)
-		WHERE c.state = 'queued' AND (j.kind, j.profile, j.state) IS DISTINCT FROM ('measure', (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id), 'queued')}),
+		WHERE c.state = 'queued' AND (j.kind, j.profile, j.state) IS DISTINCT FROM ('measure',
+			CASE c.purpose WHEN 'certification' THEN 'certify' ELSE (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id) END, 'queued')}),
 		'0', "$format: each waits for its measurement");
 	# ids go on where they were
 	is(sql($copy, q{SELECT cudal1_open_pool('another') > max(pool_id) FROM cudal1.pool WHERE name <> 'another'}), 't', "$format: new pools, too");
