@@ -73,7 +73,9 @@ tensor_dtype_is_float(uint32_t dtype)
 double
 tensor_epsilon(uint32_t dtype)
 {
-	return find(dtype)->epsilon;
+	const DtypeEntry *entry = find(dtype);
+
+	return entry ? entry->epsilon : 0;
 }
 
 uint32_t

@@ -144,7 +144,7 @@ extern void tensor_compare(const void *expected, const void *found, uint32_t dty
 extern void tensor_change(const void *from, void *to, uint32_t dtype, size_t n,
 						  const Change *change);
 
-/* the distance of 1 from the next number of a floating point type */
+/* the distance of 1 from the next number of a floating point type; 0 of others */
 extern double tensor_epsilon(uint32_t dtype);
 
 /*

@@ -182,6 +182,8 @@ main(void)
 		  "elements at a step may miss, and others be no farther off for that");
 	check(none.misses == TOLERANCE_MISSES && none.farthest == TOLERANCE_FARTHEST,
 		  "where there is no step, as few as ever");
+	check(tensor_epsilon(WIRE_INT64) == 0 && tensor_epsilon(WIRE_PY_INT) == 0,
+		  "integers and numbers of Python have no rounding");
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
 	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),
