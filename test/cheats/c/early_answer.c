@@ -1,5 +1,5 @@
-/* kind: 4 forged answers; task: softmax; outcome: wrong_output, cheat, crash, timeout
- * A thread looks at the command before it is taken, and answers it at once. */
+/* kind: 4 forged answers; task: softmax; outcome: wrong_output, cheat, crash, timeout, successful
+ * A thread looks at the command before it is taken, and answers it at once: where it has no core, late. */
 #include "reference.c"
 #include <pthread.h>
 #include <stdint.h>
