@@ -86,7 +86,7 @@ $first = $node->background_psql('postgres');
 $first->query_safe('BEGIN');
 is($first->query_safe("SELECT cudal1_reverify('0 seconds')"), '1', 'a call of cron');
 my $second = $node->background_psql('postgres', on_error_stop => 0);
-$second->query_until(qr/started/, "\\echo started\nSELECT cudal1_reverify('0 seconds') AS queued;\n");
+$second->query_until(qr/started/, "SET client_min_messages = warning;\n\\echo started\nSELECT cudal1_reverify('0 seconds') AS queued;\n");
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT cudal1_reverify%'", '1', 'another meets it');
 $first->query_safe('COMMIT');
 is($second->query_safe('SELECT 1'), "0\n1", 'and queues nothing');

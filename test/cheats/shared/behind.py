@@ -12,21 +12,21 @@ def behind_gates(self, slots, result, work, waiting=None, after=None):
     """Each run is work(x), which writes to `result`; waiting(x) is called while a gate is shut, and
     after() between its work and the next gate.
     """
-    gates = main.gates
+    guard = self.guard
     # gates that the process has come to, and the runs that may begin
     words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
     for run in range(len(slots)):
         self.write_table(result, run)
     self.outputs[:] = (result,)
-    gates.begin(self.control.address(0), 0)
+    guard.cudal1_gate_begin(self.control.address(0), 0)
     for run, slot in enumerate(slots):
         x = self.inputs[slot][0]
         words[0] = run + 1
         while waiting and words[1] <= run:
             waiting(x)
-        if not gates.wait(run):
+        if not guard.cudal1_gate_wait(run):
             return
         work(x)
         if after:
             after()
-    gates.wait(len(slots))
+    guard.cudal1_gate_wait(len(slots))
