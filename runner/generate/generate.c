@@ -49,6 +49,7 @@ static const char *key_file = NULL;
 static const char *authorities = NULL;	/* a file that replaces the system's */
 static const char *spool_folder = NULL;
 static int	spool = -1;
+static int	spares = 0;			/* stored files from "spare 0" on, because new ones are dear */
 static CURLM *multi;
 static struct curl_slist *headers = NULL;
 static Transfer *transfers = NULL;
@@ -84,17 +85,22 @@ find_key(const char *name, char **key)
 static void
 put_out(const char *line)
 {
-	if (printf("%.*s\n", (int) strcspn(line, "\n"), line) < 0 || fflush(stdout) != 0)
+	if (printf("%s\n", line) < 0 || fflush(stdout) != 0)
 		exit(1);				/* the reader is gone: the spool has the answer */
 }
 
-/* makes a line a file of the spool; one that is cut off has no end of its line */
+/* makes a line a file of the spool, which is whole or not there */
 static void
 keep(const char *line, const char *name)
 {
-	int			fd = openat(spool, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t		length = (ssize_t) strlen(line);
+	char		spare[64];
+	int			fd;
 
-	if (dprintf(fd, "%s\n", line) < 0)
+	snprintf(spare, sizeof(spare), "spare %d", spares > 0 ? --spares : 0);
+	fd = openat(spool, spare, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (write(fd, line, length) != length || ftruncate(fd, length) < 0
+		|| renameat(spool, spare, spool, name) < 0)
 		fprintf(stderr, "cannot keep an answer in \"%s\": %m\n", spool_folder);
 	close(fd);
 }
@@ -117,9 +123,10 @@ open_spool(void)
 	}
 	spool = dirfd(folder);
 	while ((entry = readdir(folder)) != NULL)
-		if ((file = fdopen(openat(spool, entry->d_name, O_RDONLY | O_CLOEXEC), "r")) != NULL)
+		if (strstr(entry->d_name, ".json") != NULL
+			&& (file = fdopen(openat(spool, entry->d_name, O_RDONLY | O_CLOEXEC), "r")) != NULL)
 		{
-			if (getline(&line, &room, file) > 0 && strchr(line, '\n') != NULL)
+			if (getline(&line, &room, file) > 0)
 				put_out(line);
 			fclose(file);
 		}
@@ -325,6 +332,7 @@ take_line(const char *line, size_t length)
 	json_int_t	attempt = 0;
 	const char *type = "";
 	char		name[64];
+	char		spare[64];
 	Transfer   *t;
 
 	if (json_unpack_ex(message, &error, 0, "{s:s, s:I, s:I}", "type", &type,
@@ -359,7 +367,10 @@ take_line(const char *line, size_t length)
 		}
 	}
 	else if (strcmp(type, "stored") == 0)
-		(void) unlinkat(spool, name, 0);
+	{
+		snprintf(spare, sizeof(spare), "spare %d", spares);
+		spares += renameat(spool, name, spool, spare) == 0;
+	}
 	json_decref(message);
 }
 
