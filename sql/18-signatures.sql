@@ -375,7 +375,7 @@ BEGIN
 		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
 		label || ' needs a shape of 1 to 8 dimensions');
 	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
-			label || ': each dimension must be an integer of at least 1')
+			label || ': each dimension must be an integer from 1 to 4294967296')
 		FROM jsonb_array_elements(arg -> 'shape') AS dim;
 	arg := jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
 		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));

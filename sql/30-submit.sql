@@ -218,7 +218,8 @@ DECLARE
 BEGIN
 	SELECT x.task_id, x.pool_id, x.island, x.created_by INTO p
 		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id));
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
+		'Prompts come from cudal1_prompt().');
 	PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
 		format('prompt %s was made for another task than "%s"', prompt_id, t.name));
 	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by)

@@ -33,7 +33,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	(pg_temp.signature('{"name": "x", "type": "float32", "shape": [4], "role": "out"}'), '22023', 'Did you mean "dtype" by "type"'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "output"}'), '22023', 'Did you mean "out".*Roles are in, out, inout and scalar'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": "4", "role": "out"}'), '22023', 'needs a shape of 1 to 8 dimensions.*For instance'),
-	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": ["n"], "role": "out"}'), '22023', 'dimension must be an integer of at least 1'),
+	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": ["n"], "role": "out"}'), '22023', 'dimension must be an integer from 1 to'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "inout", "init": "random"}'), '22023', 'Inits are normal, uniform'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "in"}'), '22023', 'no argument has the role out or inout'),
 	(pg_temp.signature('{"name": "n", "dtype": "int32", "role": "scalar"}'), '22023', 'needs a number as value.*For instance'),

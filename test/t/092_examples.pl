@@ -86,9 +86,10 @@ $node->stop;
 
 SKIP:
 {
-	skip 'no script here, which makes a terminal', 5 if system('script --version >/dev/null 2>&1') != 0;
+	skip 'no script here, which makes a terminal', 6 if system('script --version >/dev/null 2>&1') != 0;
 	my ($server, $dir) = ("$ENV{TESTDIR}/tools/server", PostgreSQL::Test::Utils::tempdir_short() . '/s');
 	like(`$server env $dir 2>&1`, qr/^server: there is none in $dir; \S+ start/, 'tools/server names what is missing');
+	like(`$server start $dir port 2>&1`, qr/^server: 'port' is no setting: name=value/, 'tools/server refuses what is no setting');
 	like(`cd $dir/.. && script -qc "$server start s" /dev/null`, qr/To connect:.*psql -h '$dir' -U postgres/s, 'tools/server says how to connect');
 	like(`script -qc "$server start $dir" /dev/null`, qr/runs already/, 'and what runs already');
 	is(`eval "\$($server env $dir)"; psql -XAtc "SELECT 'connected'"; command -v cudal1-measure >/dev/null && echo found`, "connected\nfound\n",
