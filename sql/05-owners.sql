@@ -25,8 +25,7 @@ CREATE SCHEMA cudal1;
 COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
 
 CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF wrong AND hint IS NULL THEN
@@ -40,8 +39,7 @@ COMMENT ON FUNCTION cudal1.raise_if IS
 'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
 
 CREATE FUNCTION cudal1.caller()
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN current_setting('role') = 'none' THEN SESSION_USER::text
 	ELSE current_setting('role') END;
 COMMENT ON FUNCTION cudal1.caller IS
@@ -60,16 +58,14 @@ function that runs as its owner does not change it';
  */
 
 CREATE FUNCTION cudal1.is_operator()
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()', 'EXECUTE');
 COMMENT ON FUNCTION cudal1.is_operator IS
 'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
 role that may execute this function, as cudal1_grant() lets operators';
 
 CREATE FUNCTION cudal1.owns(owner text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN owner = cudal1.caller() THEN true
 	-- NULL where that role was dropped
 	WHEN pg_has_role(cudal1.caller()::name, to_regrole(quote_ident(owner))::oid, 'USAGE') THEN true
@@ -79,8 +75,7 @@ COMMENT ON FUNCTION cudal1.owns IS
 an operator. What belongs to no role (NULL) is the operators''';
 
 CREATE FUNCTION cudal1.check_owner(subject text, owner text, hint text DEFAULT NULL)
-RETURNS void
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
 RETURN cudal1.raise_if(NOT cudal1.owns(owner), '42501',
 	format('%s belongs to %s', subject, coalesce('role "' || owner || '"', 'the operators')),
 	coalesce(hint, CASE WHEN owner IS NULL THEN 'Operators alone may use it.'
@@ -89,8 +84,7 @@ COMMENT ON FUNCTION cudal1.check_owner IS
 'error 42501 where the calling role may not use a subject of that owner';
 
 CREATE FUNCTION cudal1.is_exempt(owner text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN COALESCE(has_function_privilege(to_regrole(quote_ident(owner))::oid, 'cudal1.is_operator()',
 	'EXECUTE'), false);
 COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';

@@ -141,27 +141,23 @@ COMMENT ON COLUMN cudal1.device.hardware IS
 new names; else device_key';
 
 CREATE FUNCTION cudal1.conservative_round(speedup float8)
-RETURNS float8
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
 COMMENT ON FUNCTION cudal1.conservative_round IS 'what cudal1_conservative_round() does';
 
 CREATE FUNCTION cudal1.baselines()
-RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '{reference,compile,reduce-overhead,cuda-graph}'::text[];
 COMMENT ON FUNCTION cudal1.baselines IS
 'the names of what rewards and reports can be over; cudal1.baseline_code() makes their code';
 
 CREATE FUNCTION cudal1.languages()
-RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN '{c,cuda,pytorch}'::text[];
 COMMENT ON FUNCTION cudal1.languages IS 'the languages of tasks, as devices name them';
 
 CREATE FUNCTION cudal1.class_of_language(language text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE language WHEN 'c' THEN 'cpu' WHEN 'cuda' THEN 'cuda' END;
 COMMENT ON FUNCTION cudal1.class_of_language IS 'the class of its devices; NULL: any class';
 

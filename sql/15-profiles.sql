@@ -43,8 +43,7 @@ INSERT INTO cudal1.profile
 			|| jsonb_build_object('name', x.name, 'purpose', x.purpose)) AS p
 		WHERE d.name = 'default';
 
-CREATE FUNCTION cudal1.guard() RETURNS trigger
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.guard() RETURNS trigger LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '42501',
@@ -68,8 +67,7 @@ CREATE TRIGGER guard
 
 CREATE FUNCTION @extschema@.cudal1_add_profile(name text, base text, changes jsonb, purpose text)
 RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET standard_conforming_strings = on
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET standard_conforming_strings = on
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -6,8 +6,7 @@
 
 CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',
 	high float8 DEFAULT '1e300')
-RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
 	WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
 	WHEN abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
@@ -16,8 +15,7 @@ COMMENT ON FUNCTION cudal1.json_float IS
 'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
 
 CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
 	WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
 	WHEN (value #>> '{}')::numeric <> trunc((value #>> '{}')::numeric) THEN NULL
@@ -27,7 +25,7 @@ COMMENT ON FUNCTION cudal1.json_int IS
 
 CREATE FUNCTION cudal1.option_rules(subject text)
 RETURNS TABLE (name text, type text, valid text, standard jsonb)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
 	SELECT r.name, r.type, r.valid, coalesce(r.standard::jsonb, 'null')
 		FROM (VALUES
@@ -93,8 +91,7 @@ COMMENT ON FUNCTION cudal1.option_rules IS
 and what it is where it is left open';
 
 CREATE FUNCTION cudal1.check_options(options jsonb, subject text)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	names	constant text[] := ARRAY(SELECT x.name FROM cudal1.option_rules(subject) AS x);
@@ -145,8 +142,7 @@ COMMENT ON FUNCTION cudal1.check_options IS
 one, or one that is out of range or of another type';
 
 CREATE FUNCTION cudal1.json_parts(answer text, pattern text)
-RETURNS SETOF jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS SETOF jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	part	text;
@@ -167,8 +163,7 @@ COMMENT ON FUNCTION cudal1.json_parts IS
 stands in <think> tags is skipped';
 
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN octet_length(value) > most_bytes THEN false
 	ELSE value ~ pattern END;
 COMMENT ON FUNCTION cudal1.matches IS
@@ -179,8 +174,7 @@ internal error';
 -- Looked at in UTF-8, because a regular expression takes the codes 128 to 159 of every encoding for
 -- control characters: bytes of a letter without an encoding, and letters in Windows' encodings.
 CREATE FUNCTION cudal1.is_name(value text, most int)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN octet_length(value) > 4 * most THEN false
 	ELSE char_length(value) BETWEEN 1 AND most
 		AND NOT cudal1.matches(encode(convert_to(value, 'UTF8'), 'hex'),
@@ -191,8 +185,7 @@ where a database without an encoding holds bytes that are not UTF-8, or one with
 character that Unicode lacks';
 
 CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(wrong, '22023', 'malformed signature: ' || problem,
 	concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
 		'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
@@ -203,8 +196,7 @@ COMMENT ON FUNCTION cudal1.bad_signature_if IS
 well-formed';
 
 CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
-RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
 -- a parser would take so many digits without a point for an integer that it has no type for
 RETURN to_jsonb(CASE WHEN integral THEN trunc((value #>> '{}')::numeric)
 	WHEN abs((value #>> '{}')::numeric) >= 1e18 THEN (value #>> '{}')::numeric + 0.0
@@ -214,8 +206,7 @@ COMMENT ON FUNCTION cudal1.plain_number IS
 a point where it is too large for an integer';
 
 CREATE FUNCTION cudal1.is_c_name(value jsonb)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN coalesce(jsonb_typeof(value) = 'string'
 	AND cudal1.matches(value #>> '{}', '^[A-Za-z_][A-Za-z0-9_]{0,62}$', 1000)
 	-- what a C or C++ compiler would refuse as the name of a parameter
@@ -234,7 +225,7 @@ COMMENT ON FUNCTION cudal1.is_c_name IS
 
 CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
 	OUT highest numeric, OUT integral boolean, OUT c_type text, OUT cuda_type text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
 	SELECT f.width, f.lowest, f.highest, f.integral, f.c_type, coalesce(f.cuda_type, f.c_type)
 		FROM (VALUES
@@ -254,8 +245,7 @@ COMMENT ON FUNCTION cudal1.dtype_facts IS
 NULL: no such dtype';
 
 CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	dtype	constant text := arg ->> 'dtype';
@@ -284,8 +274,7 @@ COMMENT ON FUNCTION cudal1.check_value IS
 'a scalar of a signature with its value as a plain number; error 22023 where it has no valid one';
 
 CREATE FUNCTION cudal1.check_init(arg jsonb, label text)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	most	constant numeric := 9e18;	-- what cudal1-measure draws integers from
@@ -340,8 +329,7 @@ COMMENT ON FUNCTION cudal1.check_init IS
 sense';
 
 CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
@@ -386,8 +374,7 @@ COMMENT ON FUNCTION cudal1.check_argument IS
 'an argument of a signature with its defaults filled in; error 22023 where it is malformed';
 
 CREATE FUNCTION cudal1.shape_elements(shape jsonb)
-RETURNS numeric
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS numeric LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
 	n		numeric := 1;
@@ -402,8 +389,7 @@ $$;
 COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array of that shape';
 
 CREATE FUNCTION cudal1.check_signature(signature jsonb)
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	most_bytes	constant numeric := 17179869184;

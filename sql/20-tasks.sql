@@ -6,15 +6,13 @@
 
 -- stable as convert_to() is: an immutable one would not be inlined
 CREATE FUNCTION cudal1.code_hash(code text)
-RETURNS bytea
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURNS bytea LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN sha256(convert_to(code, 'UTF8'));
 COMMENT ON FUNCTION cudal1.code_hash IS
 'SHA-256 of a text in UTF-8: the identity of a code within its task';
 
 CREATE FUNCTION cudal1.salted_hash(kind text, body text)
-RETURNS bytea
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURNS bytea LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN sha256(decode('0000', 'hex') || convert_to(kind, 'UTF8') || decode('00', 'hex')
 	|| convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
@@ -22,15 +20,13 @@ COMMENT ON FUNCTION cudal1.salted_hash IS
 it, since none holds a zero byte';
 
 CREATE FUNCTION cudal1.nearest(name text, names text[])
-RETURNS text
-LANGUAGE C IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_nearest';
 COMMENT ON FUNCTION cudal1.nearest IS
 'a question for the name that a mistyped one may have meant; NULL where none is near';
 
 CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '42704',
@@ -43,8 +39,7 @@ COMMENT ON FUNCTION cudal1.does_not_exist IS
 'error 42704 for a name that is none of these; the hint says which of them are near';
 
 CREATE FUNCTION cudal1.check_name(subject text, name text)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	names	constant text[] := CASE subject
@@ -82,8 +77,7 @@ COMMENT ON FUNCTION cudal1.check_name IS
 template, as the subject says, has this name';
 
 CREATE FUNCTION cudal1.find_task(task text)
-RETURNS cudal1.task
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	t		cudal1.task;
@@ -117,8 +111,7 @@ COMMENT ON FUNCTION cudal1.reference_problem IS
 says refuse; NULL: it can';
 
 CREATE FUNCTION cudal1.check_reference(t cudal1.task)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF t.reference_state = 'bad' THEN
@@ -137,8 +130,7 @@ COMMENT ON FUNCTION cudal1.check_reference IS
 'error 55000 where nothing can be submitted to a task, see cudal1.reference_problem()';
 
 CREATE FUNCTION cudal1.check_label(name text)
-RETURNS void
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
 RETURN cudal1.raise_if(NOT cudal1.is_name(name, 100)
 		OR NOT cudal1.matches(name, '[^[:space:]]', 400), '22023',
 	'name must be a name of 1 to 100 characters');
@@ -146,8 +138,7 @@ COMMENT ON FUNCTION cudal1.check_label IS
 'error 22023 for a name of a pool or a template that is blank, too long or has control characters';
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(
 	ids IS NULL OR EXISTS (SELECT FROM unnest(ids) AS u (id) WHERE u.id IS NULL), '22004',
 	format(CASE WHEN ids IS NULL THEN '%s must not be null' ELSE '%s must not contain nulls' END,
@@ -156,9 +147,7 @@ COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
 CREATE FUNCTION cudal1.check_candidates(candidate_ids bigint[])
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	SET plan_cache_mode = force_custom_plan
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	unknown	bigint;
@@ -173,15 +162,13 @@ $$;
 COMMENT ON FUNCTION cudal1.check_candidates IS 'error 42704 where one of these does not exist';
 
 CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN last_seen > clock_timestamp() - '2 minutes'::interval;
 COMMENT ON FUNCTION cudal1.is_served IS
 'whether a worker or an agent serves a device, which it shows once a minute';
 
 CREATE FUNCTION cudal1.warn_no_device(t cudal1.task, device text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	wanted	text := coalesce(device, t.device_model, t.device);
@@ -208,8 +195,7 @@ task, or none of these is served any more';
 
 CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
 	level int)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
@@ -242,8 +228,7 @@ COMMENT ON FUNCTION cudal1.check_task IS
 'the errors of cudal1_add_task() that concern single arguments but options';
 
 CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
-RETURNS cudal1.task
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	problem	text;
@@ -279,8 +264,7 @@ range, 42704 for an unknown profile or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
 	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task;
@@ -377,8 +361,7 @@ islands (10), island_reset (1000), island_temperature (0.1), island_period (3000
  */
 
 CREATE FUNCTION cudal1.stop_jobs(job_ids bigint[], detail text)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	j		cudal1.job;
@@ -407,8 +390,7 @@ COMMENT ON FUNCTION cudal1.stop_jobs IS
 stopped';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(NOT coalesce(cudal1.matches(reason, '[^[:space:]]', 1900), false),
 	CASE WHEN reason IS NULL THEN '22004' ELSE '22023' END,
 	CASE WHEN reason IS NULL THEN 'reason must not be null'
@@ -417,8 +399,7 @@ COMMENT ON FUNCTION cudal1.check_reason IS
 'error 22004 or 22023 for a reason that says nothing, or too much';
 
 CREATE FUNCTION cudal1.own_task(task text)
-RETURNS cudal1.task
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.task LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	t		cudal1.task;
@@ -436,8 +417,7 @@ COMMENT ON FUNCTION cudal1.own_task IS
 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_retire_task(task text, reason text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.own_task(task);
@@ -463,8 +443,7 @@ taken; cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 an
 22004 and 22023 no reason';
 
 CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.own_task(task);
@@ -479,8 +458,7 @@ submitted again. A task that is not retired stays as it is. Errors: 42704 unknow
 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_withdraw(candidate_id bigint, reason text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.candidate;
@@ -515,8 +493,7 @@ only. Errors: 42704 unknown candidate, 22004 and 22023 no reason';
  */
 
 CREATE FUNCTION cudal1.lacks_baseline(language text, device text, baseline text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN baseline = 'reference' THEN NULL
 	WHEN language <> 'pytorch'
 		THEN format('is in %s; baselines are made of PyTorch references', language)
@@ -529,8 +506,7 @@ COMMENT ON FUNCTION cudal1.lacks_baseline IS
 can';
 
 CREATE FUNCTION cudal1.baseline_code(t cudal1.task, variant text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
 	SELECT t.reference || format(E'\n\n\n# baseline: %s\nimport torch as _torch\n\n\n', variant)
 			|| CASE variant WHEN 'reference' THEN ''
@@ -581,16 +557,14 @@ COMMENT ON FUNCTION cudal1.baseline_code IS
 reference; NULL for another variant or language';
 
 CREATE FUNCTION cudal1.timed_reference(t cudal1.task)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN t.baseline = 'reference' THEN t.reference
 	ELSE cudal1.baseline_code(t, t.baseline) END;
 COMMENT ON FUNCTION cudal1.timed_reference IS
 'the code that a task''s candidates are timed against, and compared with';
 
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
 				WHEN coalesce(baseline_score.device IN ('cpu', 'cuda'), true)
@@ -613,7 +587,7 @@ or failed';
 CREATE FUNCTION @extschema@.cudal1_add_baselines(task text,
 	variants text[] DEFAULT NULL, priority int DEFAULT 0)
 RETURNS TABLE (baseline text, candidate_id bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);

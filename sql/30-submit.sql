@@ -12,9 +12,7 @@
  */
 
 CREATE FUNCTION cudal1.use_method(method text, owner text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '1s'
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET lock_timeout = '1s'
 AS $$
 DECLARE
 	m		cudal1.method;
@@ -48,8 +46,7 @@ COMMENT ON FUNCTION cudal1.use_method IS
 role''s, 55P03 where another transaction takes it and does not end within a second';
 
 CREATE FUNCTION cudal1.use_default_method(method text)
-RETURNS void
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT cudal1.check_owner(format('method "%s"', m.name), m.owner,
 			'Name a method of your own, by the argument or option method.')
@@ -61,8 +58,7 @@ their own';
 
 CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
@@ -78,8 +74,7 @@ COMMENT ON FUNCTION cudal1.enqueue_measure IS
 the quota of a role';
 
 CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS c SET code = restore_code.code
@@ -100,8 +95,7 @@ is locked already, so no prune is at work on it';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	c		record;
@@ -173,8 +167,7 @@ most urgent proposal. True if the candidate was queued';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	WHEN method IS NULL THEN 'method must not be null'
 	WHEN priority IS NULL THEN 'priority must not be null'
@@ -195,8 +188,7 @@ COMMENT ON FUNCTION cudal1.check_submission IS 'what is wrong with a submission,
 
 CREATE FUNCTION cudal1.proposed_by_key(task_id bigint, owner text, pool_id int, group_key text,
 	proposal_key text)
-RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RETURN (SELECT x.candidate_id FROM cudal1.proposal AS x
@@ -210,8 +202,7 @@ COMMENT ON FUNCTION cudal1.proposed_by_key IS
 'the candidate that a role proposed under a key, NULL where there is none';
 
 CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int)
-RETURNS int
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	p			record;
@@ -240,8 +231,7 @@ accepted; leader: the row whose proposal it repeats, having its key, else the ro
 candidate of a key that was used before, which ends the row there';
 
 CREATE FUNCTION cudal1.proposes(v cudal1.batch_row)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
 COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
 
@@ -253,8 +243,7 @@ CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer 
 	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
 	prompt_id bigint DEFAULT NULL, island int DEFAULT NULL,
 	response text DEFAULT NULL, malformed text DEFAULT NULL, profile text DEFAULT NULL,
-	OUT id bigint, OUT queued boolean, OUT bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	OUT id bigint, OUT queued boolean, OUT bytes bigint) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	wanted		int;		-- proposals to be made
@@ -351,8 +340,7 @@ task''s. id: the candidate of the first; queued: a job was added; bytes: that we
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
 	group_key text, proposal_key text, priority int, deadline timestamptz, response text,
 	reason text, purpose text, owner text, pool_id int)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	v			cudal1.batch_row;
@@ -425,8 +413,7 @@ CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFA
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, purpose text DEFAULT 'normal',
 	pool text DEFAULT 'main')
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	proposer text := cudal1.caller();
@@ -475,8 +462,7 @@ task''s reference is bad';
 
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	problem	text := cudal1.check_submission(code, method, priority, group_key, proposal_key);
@@ -491,8 +477,7 @@ $$;
 COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submission() finds';
 
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
-RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	raw		bytea;
@@ -516,8 +501,7 @@ $$;
 COMMENT ON FUNCTION cudal1.clip IS 'the text cut to at most so many bytes, between characters';
 
 CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT false,
-	OUT body text, OUT reason text, OUT kept text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	OUT body text, OUT reason text, OUT kept text) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF octet_length(response) > 4194304 THEN
@@ -543,9 +527,7 @@ reason; and what is kept of it. code_alone: a fenced code will do, without the t
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
 	proposal_key text, priority int, deadline timestamptz, owner text, pool text,
 	finish_reason text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	t			cudal1.task;
@@ -593,8 +575,7 @@ the endpoint said of the end; after "length" a malformed answer''s reason is tha
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
 	method text DEFAULT 'model', group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 RETURN cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority,
 	deadline, NULL, pool);
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int,
@@ -606,8 +587,7 @@ Further arguments as in cudal1_submit()';
 
 CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint,
 	batch cudal1.batch_row[])
-RETURNS cudal1.batch_row[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.batch_row[] LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	WITH row AS (
 		SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
@@ -644,8 +624,7 @@ room for';
 
 CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
 	proposal_keys text[], method text, priority int, proposer text, into_pool int)
-RETURNS cudal1.batch_row[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.batch_row[] LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RETURN ARRAY(
@@ -679,8 +658,7 @@ $$;
 COMMENT ON FUNCTION cudal1.judge_rows IS 'the rows of a batch, and what is wrong with them';
 
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	r			record;
@@ -709,8 +687,7 @@ CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],
 	method text DEFAULT 'manual', group_keys text[] DEFAULT NULL, proposal_keys text[] DEFAULT NULL,
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
 RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	n			int := cardinality(tasks);

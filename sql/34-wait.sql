@@ -3,8 +3,7 @@
  */
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
 END;
@@ -15,7 +14,7 @@ or discarded';
 CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
 	timeout interval DEFAULT '30 seconds')
 RETURNS TABLE (candidate_id bigint, state text, reward float8)
-LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS 'MODULE_PATHNAME', 'cudal1_wait';
 COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
 'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
@@ -26,8 +25,7 @@ statement reads is as it was when the statement began. Errors: 42704 unknown id;
 candidates written by the current transaction, or above READ COMMITTED';
 
 CREATE FUNCTION cudal1.decides(j cudal1.job)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN j.kind = 'measure'
 	OR j.kind = 'verify' AND EXISTS (SELECT FROM cudal1.candidate AS c
 		WHERE c.candidate_id = j.candidate_id
@@ -38,8 +36,7 @@ no concern of the role that proposed the code';
 
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	id		bigint;

@@ -13,8 +13,7 @@
  * an index entry for each trainer that waits, and steps over jobs that are locked or not due.
  */
 CREATE FUNCTION @extschema@.cudal1_set_weight(role name, weight float8)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(role IS NULL OR weight IS NULL,
@@ -34,8 +33,7 @@ the next claim on. Operators only. Errors: 42704 unknown role, 22023 out of rang
 
 CREATE FUNCTION cudal1.take_job(d cudal1.device, trainer text, names text[], languages text[],
 	cores int[])
-RETURNS cudal1.job
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
@@ -89,7 +87,7 @@ COMMENT ON FUNCTION cudal1.take_job IS
 languages, cores: where such jobs wait';
 
 CREATE FUNCTION cudal1.next_job(d cudal1.device, OUT j cudal1.job, OUT due float8)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	w		record;

@@ -8,8 +8,7 @@
  */
 
 CREATE FUNCTION cudal1.register_device(host text, device jsonb)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -75,8 +74,7 @@ device_id.
 The operator''s switch (enabled) stays. Error 42501 where another role registered it';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -94,8 +92,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
 device that lost five candidates in a row is disabled until it is switched on here';
 
 CREATE FUNCTION cudal1.is_claimed(job_id bigint, attempt int)
-RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	owner	text;
@@ -114,8 +111,7 @@ COMMENT ON FUNCTION cudal1.is_claimed IS
 'whether a job is claimed under that number; error 42501 where another role claimed it';
 
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
-RETURNS cudal1.job[]
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.job[] LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	ahead	CONSTANT int := 512;	-- jobs that are looked at
@@ -165,8 +161,7 @@ claimed before. With it they are at most the profile''s group_most, and leave ea
 work as many';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
-RETURNS jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	j	CONSTANT cudal1.job := jobs[1];
@@ -206,7 +201,7 @@ first job, and the candidates of all';
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
 	most int DEFAULT 1)
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was
 -- last analysed. A scan that is switched off adds 1e10 to the cost where it can't be avoided, which
 -- would start the JIT compiler, so that is off, too. A plan made for the values is the same as the
@@ -308,8 +303,7 @@ the others have NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -351,8 +345,7 @@ with outcome cancelled) or lost (fenced off: report nothing). Error 42501 where 
 claim';
 
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
-RETURNS cudal1.job
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -374,8 +367,7 @@ where another transaction has one of them, or NULL where the claim was fenced of
 another role has the claim';
 
 CREATE FUNCTION cudal1.give_back(j cudal1.job)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
@@ -391,8 +383,7 @@ COMMENT ON FUNCTION cudal1.give_back IS
 caller holds its lock';
 
 CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	j		cudal1.job;
@@ -410,8 +401,7 @@ COMMENT ON FUNCTION cudal1.release IS
 cudal1.finish(). Does not count as a failure. Error 42501 where another role has the claim';
 
 CREATE FUNCTION cudal1.cancel_overdue()
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	-- the index ends at a value, but at a volatile function it is read to its end
@@ -446,9 +436,7 @@ COMMENT ON FUNCTION cudal1.cancel_overdue IS
 'cancels waiting jobs whose deadline has passed; returns their number';
 
 CREATE FUNCTION cudal1.end_claims(server text, worker text)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET plan_cache_mode = force_custom_plan
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	j		cudal1.job;
@@ -486,8 +474,7 @@ COMMENT ON FUNCTION cudal1.end_claims IS
 the calling role may use; ends them after the profile''s attempts; returns their number';
 
 CREATE FUNCTION cudal1.expire_leases()
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.cancel_overdue(), cudal1.place_waiting();
@@ -499,9 +486,7 @@ COMMENT ON FUNCTION cudal1.expire_leases IS
 attempts; returns their number. Cancels what has passed its deadline and places what waits for it';
 
 CREATE FUNCTION cudal1.take_back(server text, worker text)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
-	SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
 RETURN cudal1.end_claims(server, worker);
 COMMENT ON FUNCTION cudal1.take_back IS
 'requeues at once what former workers of a server were measuring when they died, and returns the
@@ -512,34 +497,29 @@ name. Claims of other roles stay';
  * What workers and agents need beside the entry points of the queue.
  */
 
-CREATE FUNCTION cudal1.preloaded() RETURNS boolean
-LANGUAGE c STABLE STRICT PARALLEL SAFE
+CREATE FUNCTION cudal1.preloaded() RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_preloaded';
 COMMENT ON FUNCTION cudal1.preloaded IS
 'whether the server has cudal1 in shared_preload_libraries, so that it measures by itself';
 
-CREATE FUNCTION cudal1.wake() RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+CREATE FUNCTION cudal1.wake() RETURNS void LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake';
 COMMENT ON FUNCTION cudal1.wake IS
 'when the transaction commits, wakes this database''s worker; agents look every second';
 
-CREATE FUNCTION cudal1.wake_waiters() RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+CREATE FUNCTION cudal1.wake_waiters() RETURNS void LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake_waiters';
 COMMENT ON FUNCTION cudal1.wake_waiters IS
 'when the transaction commits, wakes the sessions that wait for a verdict';
 
 CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz,
-	OUT note text) RETURNS SETOF record
-LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
+	OUT note text) RETURNS SETOF record LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
 AS 'MODULE_PATHNAME', 'cudal1_worker_state';
 COMMENT ON FUNCTION cudal1.worker_state IS
 'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is
 so, and what it does; no row without preloading';
 
-CREATE FUNCTION cudal1.check_database() RETURNS boolean
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+CREATE FUNCTION cudal1.check_database() RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_check_database';
 COMMENT ON FUNCTION cudal1.check_database IS
 'whether this database has a worker; warns if not, and says why';

@@ -4,8 +4,7 @@
  */
 
 CREATE FUNCTION cudal1.read_result(result jsonb)
-RETURNS cudal1.measurement
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.measurement LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	r		cudal1.measurement;
@@ -77,8 +76,7 @@ becomes a row: a malformed one has the outcome lost, with what is wrong as detai
 -- candidate states: each way a candidate can end or wait, one function
 
 CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
@@ -94,8 +92,7 @@ COMMENT ON FUNCTION cudal1.drop_jobs IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';
 
 CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, m cudal1.measurement)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
@@ -114,8 +111,7 @@ COMMENT ON FUNCTION cudal1.accept_score IS
 
 CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
 	detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
@@ -137,8 +133,7 @@ COMMENT ON FUNCTION cudal1.reject_candidate IS
 NULL); the caller holds the candidate''s lock';
 
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	c		cudal1.candidate;
@@ -168,8 +163,7 @@ COMMENT ON FUNCTION cudal1.end_job IS
 stays as it is. Of a cancelled job, one for which another role has a job waits for that';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	-- what waits or runs there already does the work; of this one nothing is left to requeue
@@ -203,8 +197,7 @@ COMMENT ON FUNCTION cudal1.requeue_job IS
 this device has already is dropped';
 
 CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
@@ -227,8 +220,7 @@ COMMENT ON FUNCTION cudal1.retry_job IS
  */
 CREATE FUNCTION cudal1.note_device(j cudal1.job, d cudal1.device, r cudal1.measurement,
 	is_lost boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	most	CONSTANT int := 5;
@@ -258,8 +250,7 @@ COMMENT ON FUNCTION cudal1.note_device IS
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 	r cudal1.measurement, task_model text, model text, is_last boolean)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
@@ -300,8 +291,7 @@ task was pinned to, or fails the candidate. False: the score counts';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -449,8 +439,7 @@ is then made again. A malformed result counts as the outcome lost. Error 42501 w
 has the claim';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN c.state = 'successful' OR c.state = 'discarded' AND c.failure = 'unverified'
 	AND EXISTS (SELECT FROM cudal1.measurement AS m
 		WHERE m.measurement_id = c.measurement_id AND m.outcome IN ('successful', 'unstable'));

@@ -28,8 +28,7 @@ COMMENT ON TABLE cudal1.null_candidate IS
 weak if they succeed, and its reference, which is bad if it fails';
 
 CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
-RETURNS TABLE (name text, code text)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (name text, code text) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	cuda		constant boolean := t.language = 'cuda';
@@ -141,8 +140,7 @@ COMMENT ON FUNCTION cudal1.null_codes_of_signature IS
 and without rows of floating point numbers neither sample nor moment';
 
 CREATE FUNCTION cudal1.null_codes_of_model(t cudal1.task)
-RETURNS TABLE (name text, code text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (name text, code text) LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
 	SELECT v.name, t.reference || format($python$
 
@@ -215,8 +213,7 @@ COMMENT ON FUNCTION cudal1.null_codes_of_model IS
 has rows of floating point numbers that count, sample and moment raise an error, and so fail';
 
 CREATE FUNCTION cudal1.queue_null(t cudal1.task, name text, code text, again text[])
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	id		bigint;
@@ -246,8 +243,7 @@ COMMENT ON FUNCTION cudal1.queue_null IS
 none of `again`';
 
 CREATE FUNCTION cudal1.certify(task_id bigint)
-RETURNS bigint
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE
 AS $$
 	SELECT count(*) FILTER (WHERE cudal1.queue_null(t, n.name, n.code, '{discarded}'))
 		FROM cudal1.task AS t CROSS JOIN LATERAL (
@@ -260,8 +256,7 @@ COMMENT ON FUNCTION cudal1.certify IS
 'queues the null candidates of a task that were not measured yet; returns their number';
 
 CREATE FUNCTION cudal1.end_waiting(task_id bigint, problem text, reason text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	j		cudal1.job;
@@ -287,8 +282,7 @@ COMMENT ON FUNCTION cudal1.end_waiting IS
 reference, whose null candidates are discarded, too; NULL: the task is weak';
 
 CREATE FUNCTION cudal1.certificate(task_id bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
 		WHEN bool_and(c.state = 'failed') THEN 'passed' END
 	FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id)
@@ -297,8 +291,7 @@ COMMENT ON FUNCTION cudal1.certificate IS
 'weak where a null candidate of the task passed, passed where all failed, else NULL';
 
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -342,8 +335,7 @@ undecided while one waits or was discarded. After the verdict on a reference as 
 that is good, bad or unchecked. The caller holds the candidate''s lock';
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	reason	text;
@@ -369,8 +361,7 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 (the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
 CREATE FUNCTION cudal1.aa_code(t cudal1.task)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
 			WHEN t.language = 'pytorch' THEN t.reference
 			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
@@ -379,16 +370,14 @@ COMMENT ON FUNCTION cudal1.aa_code IS
 'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
 
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
-RETURNS boolean
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURNS boolean LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN cudal1.queue_null(t, 'reference', cudal1.aa_code(t), '{successful,failed,discarded}');
 COMMENT ON FUNCTION cudal1.enqueue_reference IS
 'queues the check of a task''s reference behind all other work, also where there was one; false: it
 is queued already';
 
 CREATE FUNCTION cudal1.may_certify(t cudal1.task, d cudal1.device)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN t.retired_at IS NULL AND (t.options ->> 'certify') IS DISTINCT FROM 'false'
 	AND coalesce(t.device_model, t.device) IN (d.class, d.model, d.device_key)
 	AND t.cores <= d.cores AND t.language = ANY (d.languages);
@@ -396,9 +385,7 @@ COMMENT ON FUNCTION cudal1.may_certify IS
 'whether a device without work may check a task, which it can measure, without being asked';
 
 CREATE FUNCTION cudal1.use_idle(d cudal1.device)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET lock_timeout = '20ms'
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET lock_timeout = '20ms'
 AS $$
 DECLARE
 	idle	CONSTANT interval := '30 seconds';
@@ -448,8 +435,7 @@ COMMENT ON FUNCTION cudal1.use_idle IS
 nothing is known or, after half a minute, the null candidates of a task that has had none';
 
 CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
@@ -471,8 +457,7 @@ the first measurement of a candidate. False: its check is queued already. For th
 the task and operators. Errors: 42704 unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);

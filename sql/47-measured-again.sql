@@ -4,8 +4,7 @@
  */
 
 CREATE FUNCTION cudal1.in_words(seconds float8)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN seconds < 120 THEN format('%s s', round(seconds))
 			WHEN seconds < 7200 THEN format('%s min', round(seconds / 60))
 			WHEN seconds < 172800
@@ -16,8 +15,7 @@ COMMENT ON FUNCTION cudal1.in_words IS 'seconds in words, rounded';
 CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL,
 	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -103,8 +101,7 @@ NOTICE says what device time they will take, and when no device can run them now
 Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- a member that either side does not know says nothing
 	SELECT EXISTS (
@@ -127,8 +124,7 @@ COMMENT ON FUNCTION cudal1.measured_otherwise IS
 now. The last seen device of its model stands for one that is no longer served';
 
 CREATE FUNCTION cudal1.moment_before(older_than interval)
-RETURNS timestamptz
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS timestamptz LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
@@ -143,8 +139,7 @@ COMMENT ON FUNCTION cudal1.moment_before IS
 
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	latest	timestamptz;
@@ -194,8 +189,7 @@ that is above the old one is verified again. What cron calls; overlapping calls 
 22023 where older_than is negative or reaches back before the first timestamp';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	absent	text;
@@ -224,8 +218,7 @@ before its worker heard of it is stored. Jobs that have ended don''t count. Oper
 22023 for a job that decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task;
@@ -291,8 +284,7 @@ measurement ended without a verdict is measured again';
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
 	device text)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -412,8 +404,7 @@ COMMENT ON COLUMN cudal1.aa_chart.mean IS
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	d		cudal1.device;
@@ -464,8 +455,7 @@ queued; what waits already is not queued again. The points go into cudal1.aa_cha
 cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(device_key IS NULL, '22004', 'device_key must not be null');

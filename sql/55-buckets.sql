@@ -8,8 +8,7 @@
  */
 
 CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
-RETURNS int
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN least(greatest(floor(CASE score_scale WHEN 'log' THEN ln(reward) ELSE reward END::numeric
 	/ width::numeric), -2147483648), 2147483647)::int;
 COMMENT ON FUNCTION cudal1.bucket_of IS
@@ -17,8 +16,7 @@ COMMENT ON FUNCTION cudal1.bucket_of IS
 logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
 
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN reward < 1e9 THEN round(reward::numeric * 100)
 	WHEN reward IS NOT NULL THEN 1e11 END::bigint;
 COMMENT ON FUNCTION cudal1.reward_cluster IS
@@ -39,8 +37,7 @@ COMMENT ON FUNCTION cudal1.placeable IS
 
 CREATE FUNCTION cudal1.count_code(task_id bigint, pool_id int, bucket int, codes bigint,
 	total numeric)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.bucket_part AS b
@@ -83,8 +80,7 @@ registrations in which the temperature falls to 0 and starts anew), island_rule 
 is distributed: codes without an island''s prompt are spread over the islands)';
 
 CREATE FUNCTION cudal1.first_island(candidate_id bigint, options jsonb)
-RETURNS int
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN options ->> 'island_rule' = 'cuda-l1'
 	THEN (SELECT abs(hashint8extended(candidate_id, 0) % k.islands)::int
 		FROM cudal1.island_constants(options) AS k)
@@ -93,8 +89,7 @@ COMMENT ON FUNCTION cudal1.first_island IS
 'the island of a code that answers no island''s prompt; -1: all';
 
 CREATE FUNCTION cudal1.reset_islands(task_id bigint, pool_id int DEFAULT 1)
-RETURNS int
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS int LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -158,8 +153,7 @@ reward. Each then gets a copy of the best code of a surviving island, or of all 
 island_rule is cuda-l1. Returns the number wiped';
 
 CREATE FUNCTION cudal1.register_on_islands(s cudal1.pool_code)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	reset_after	bigint;
@@ -196,9 +190,7 @@ their time has come; the caller holds the locks of the task''s islands';
 -- have grown.
 CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
 RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -283,8 +275,7 @@ it again changes nothing. To be called in every transaction that changes a candi
 reward. Error 42704: unknown candidate';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int, island int)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -315,9 +306,7 @@ COMMENT ON FUNCTION cudal1.place_again IS
 pool and on the island it was proposed from, and makes one of another purpose ordinary';
 
 CREATE FUNCTION cudal1.place_waiting()
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -357,7 +346,7 @@ changed while a pool was seeded with them. Returns how many';
 
 CREATE FUNCTION cudal1.check_of_buckets()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT 'code of a pool', format('candidate %s in pool %s', s.candidate_id, s.pool_id),
 			format('bucket %s, cluster %s, %s', c.bucket, c.cluster, c.scaled),

@@ -3,8 +3,7 @@
  */
 
 CREATE FUNCTION cudal1.find_pool(pool text)
-RETURNS int
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	id		int;
@@ -21,8 +20,7 @@ COMMENT ON FUNCTION cudal1.find_pool IS
 'the pool of this name; errors: 42704 there is none, 22004 NULL';
 
 CREATE FUNCTION cudal1.use_pool(pool text)
-RETURNS int
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	id		int;
@@ -42,8 +40,7 @@ COMMENT ON FUNCTION cudal1.use_pool IS
 another role''s, 22004 NULL';
 
 CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	n		bigint;
@@ -71,8 +68,7 @@ COMMENT ON FUNCTION cudal1.seed_pool IS
 'places in a new pool what is placed in another, and returns the number of codes';
 
 CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE

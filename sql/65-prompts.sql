@@ -8,15 +8,13 @@
  */
 
 CREATE FUNCTION cudal1.uniform(seed bigint, n bigint)
-RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ((hashint8extended(n, seed) & 4503599627370495)::float8 + 0.5) / 4503599627370496::float8;
 COMMENT ON FUNCTION cudal1.uniform IS 'the n-th random number of a seed, above 0 and below 1';
 
 CREATE FUNCTION cudal1.code_of_bucket(task_id bigint, pool_id int, bucket int, codes bigint,
 	seed bigint)
-RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	-- Hashes spread codes evenly: a stretch of about 100 has more than 200 with a chance below
@@ -48,8 +46,7 @@ COMMENT ON FUNCTION cudal1.code_of_bucket IS
 'one of the codes of a bucket, each with the same chance';
 
 CREATE FUNCTION cudal1.softmax(means float8[], temperature float8)
-RETURNS float8[]
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS float8[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	most	constant float8 := (SELECT max(m) FROM unnest(means) AS m);
@@ -67,8 +64,7 @@ COMMENT ON FUNCTION cudal1.softmax IS
 the mean of means, which changes no probability and no exponential overflows';
 
 CREATE FUNCTION cudal1.check_temperature(temperature float8)
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(NOT (temperature >= 1e-6 AND temperature <= 1e9), '22023',
 	'argument "temperature" must be a number between 1e-6 and 1e9');
 COMMENT ON FUNCTION cudal1.check_temperature IS 'error 22023 for a temperature out of range';
@@ -77,8 +73,8 @@ CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8,
 	pool text DEFAULT 'main', recorded boolean DEFAULT true)
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
 	probabilities jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED ROWS 2 SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED ROWS 2 SET enable_seqscan = off
+	SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -219,7 +215,6 @@ CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
 	pool text DEFAULT 'main')
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED SECURITY DEFINER ROWS 2
-	SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT d.candidate_id, d.bucket, d.score, d.code
 		FROM cudal1.draw(task, n, strategy, temperature, seed, pool, false) AS d;
@@ -239,8 +234,8 @@ CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DE
 	pool text DEFAULT 'main')
 RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
 	probability float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20
-	SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20 SET enable_seqscan = off
+	SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -282,9 +277,7 @@ speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 temp
  */
 
 CREATE FUNCTION cudal1.entry_declaration(language text, signature jsonb)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
 			CASE WHEN language = 'cuda' THEN 'extern "C" ' ELSE '' END, signature ->> 'entry',
@@ -310,9 +303,7 @@ COMMENT ON FUNCTION cudal1.entry_declaration IS
 bits) in C';
 
 CREATE FUNCTION cudal1.tolerance_words(rtol float8, atol float8)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN rtol IS NULL AND atol IS NULL
 			THEN 'integers and booleans exactly, floating-point values within the tolerance of '
 				'their dtype (for float32, 1e-4 of what the output varies by from input to input '
@@ -326,8 +317,7 @@ COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
 	hardware text, name text, reference text, entry text, tolerance text, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
-RETURNS text
-LANGUAGE C IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt IS
 'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL;
@@ -336,8 +326,7 @@ the order to be shown';
 
 CREATE FUNCTION cudal1.task_prompt(t cudal1.task, contrastive boolean, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	gpu		constant boolean := coalesce((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d
@@ -394,8 +383,7 @@ INSERT INTO cudal1.prompt_template (template_id, name, kind, shipped, text) VALU
 		'complete code in a single fenced code block.\n');
 
 CREATE FUNCTION cudal1.check_prompt_kind(kind text)
-RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'),
 	CASE WHEN kind IS NULL THEN '22004' ELSE '22023' END,
 	CASE WHEN kind IS NULL THEN 'kind must not be null'
@@ -406,8 +394,7 @@ COMMENT ON FUNCTION cudal1.check_prompt_kind IS
 'error 22004 for no kind of prompts, 22023 for an unknown one';
 
 CREATE FUNCTION cudal1.find_template(template text, kind text, failures int DEFAULT 0)
-RETURNS cudal1.prompt_template
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.prompt_template LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	w		cudal1.prompt_template;
@@ -429,14 +416,12 @@ COMMENT ON FUNCTION cudal1.find_template IS
 has no place for the failures that are to be shown';
 
 CREATE FUNCTION cudal1.has_place(template text, place text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN strpos(template, '{' || place || '}') > 0;
 COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this name';
 
 CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN (SELECT NOT cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'answer_format')
 	FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
 	WHERE q.prompt_id = code_alone.prompt_id);
@@ -445,8 +430,7 @@ COMMENT ON FUNCTION cudal1.code_alone IS
 
 CREATE FUNCTION @extschema@.cudal1_add_prompt_template(name text, kind text, text text,
 	system text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -518,7 +502,7 @@ reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 
 
 CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
 RETURNS TABLE (candidate_ids bigint[], codes text[], reasons text[])
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off
 AS $$
 	WITH latest AS (
 		SELECT p.candidate_id, max(p.proposal_id) AS at
@@ -549,7 +533,6 @@ CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[], system text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -637,7 +620,7 @@ CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy t
 	kind text DEFAULT 'contrastive', temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
 	template text DEFAULT NULL, pool text DEFAULT 'main', failures int DEFAULT 0)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[], system text)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT p.prompt_id, p.prompt, p.exemplars, p.system
 	FROM cudal1.use_pool(pool) AS u,
@@ -662,8 +645,7 @@ place for failures, n, temperature or failures out of range, 54000 a prompt abov
 CREATE FUNCTION @extschema@.cudal1_record_prompt(task text, prompt text,
 	exemplars bigint[] DEFAULT '{}', pool text DEFAULT 'main', system text DEFAULT NULL)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
@@ -736,7 +718,6 @@ COMMENT ON FUNCTION cudal1.parse_response IS
 CREATE FUNCTION @extschema@.cudal1_parse_response(response text)
 RETURNS TABLE (analysis text, design text, code text, reason text)
 LANGUAGE C IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_parse_response';
 COMMENT ON FUNCTION @extschema@.cudal1_parse_response(text) IS
 'takes a model''s answer apart into the sections "## Performance Analysis", "## Algorithm Design"

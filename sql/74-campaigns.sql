@@ -9,24 +9,21 @@
  */
 
 CREATE FUNCTION cudal1.campaign_options(kind text)
-RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY DEFINER
 RETURN (SELECT jsonb_object_agg(r.name, r.standard) FROM cudal1.option_rules(kind) AS r);
 COMMENT ON FUNCTION cudal1.campaign_options IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
 successes 2 (2.2); ahead: requests under way for each task and model';
 
 CREATE FUNCTION cudal1.prompt_kind(kind text, options jsonb)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'
 	THEN 'contrastive' ELSE 'augment' END;
 COMMENT ON FUNCTION cudal1.prompt_kind IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
 CREATE FUNCTION cudal1.check_campaign(kind text, options jsonb)
-RETURNS jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	o		constant jsonb := cudal1.check_options(options, kind);
@@ -49,8 +46,7 @@ COMMENT ON FUNCTION cudal1.check_campaign IS
 template or profile';
 
 CREATE FUNCTION cudal1.check_measured_by(profile text, tasks text[])
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	t		cudal1.task;
@@ -77,8 +73,7 @@ verification; tasks: NULL for all';
 
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	o		jsonb;
@@ -171,8 +166,7 @@ or pool of another role, or a profile for another role''s task that is not defau
 task''s, 22023 options, 23505 the name is taken, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
-RETURNS cudal1.campaign
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.campaign LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	c		cudal1.campaign;
@@ -191,15 +185,13 @@ COMMENT ON FUNCTION cudal1.find_campaign IS
 another role''s';
 
 CREATE FUNCTION cudal1.seconds_of(c cudal1.campaign)
-RETURNS float8
-LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURNS float8 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN c.active_seconds + CASE WHEN c.state = 'running'
 	THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END;
 COMMENT ON FUNCTION cudal1.seconds_of IS 'how long a campaign has been running, pauses apart';
 
 CREATE FUNCTION cudal1.set_campaign(c cudal1.campaign, state text, note text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 AS $$
 	UPDATE cudal1.campaign AS x
 		SET state = set_campaign.state, note = set_campaign.note,
@@ -212,8 +204,7 @@ COMMENT ON FUNCTION cudal1.set_campaign IS
 'changes the state of a campaign, keeping account of its running time';
 
 CREATE FUNCTION @extschema@.cudal1_pause_campaign(campaign text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
@@ -228,8 +219,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_resume_campaign(campaign text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
@@ -256,8 +246,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_resume_campaign(text) IS
 Errors: 42704 unknown, 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_end_campaign(campaign text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
@@ -279,8 +268,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
 42704 unknown, 42501 another role''s';
 
 CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	o		constant jsonb := c.options;
@@ -313,8 +301,7 @@ COMMENT ON FUNCTION cudal1.lane_prompt IS
 shows exemplars or failures';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
-RETURNS cudal1.campaign_group
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.campaign_group LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	g		cudal1.campaign_group;
@@ -330,8 +317,7 @@ $$;
 COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt from a pool and opens a group for it';
 
 CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT COALESCE(c.options ->> 'profile', t.options ->> 'profile', 'train')
 		FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
@@ -344,9 +330,7 @@ COMMENT ON FUNCTION cudal1.group_profile IS
 the task''s options name, else train; NULL where the prompt is of no group';
 
 CREATE FUNCTION cudal1.budget_room(c cudal1.campaign)
-RETURNS float8
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
+RETURNS float8 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	max_tokens	constant float8 := (c.options ->> 'max_tokens')::float8;
@@ -392,8 +376,7 @@ cost no further than to their end, each at the mean of what the answered ones to
 before anything was paid. NULL: it has no such budget, or one that is spent, so that its lanes end';
 
 CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int,
-	OUT want int, OUT over text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	OUT want int, OUT over text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	o			constant jsonb := c.options;
@@ -465,9 +448,7 @@ COMMENT ON FUNCTION cudal1.lane_due IS
 'how many requests a lane should make now, beside those that are busy; over: why it makes no more';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
-RETURNS int
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
+RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	o			constant jsonb := c.options;
@@ -528,8 +509,7 @@ COMMENT ON FUNCTION cudal1.advance_lane IS
 'makes the requests that are due, or ends the lane; returns the number of changes';
 
 CREATE FUNCTION cudal1.add_notes()
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 AS $$
 	WITH held AS (
 		SELECT l.lane_id FROM cudal1.campaign_lane AS l
@@ -558,8 +538,7 @@ COMMENT ON FUNCTION cudal1.add_notes IS
 
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	c		cudal1.campaign;

@@ -6,8 +6,7 @@
  */
 
 CREATE FUNCTION cudal1.has_groups(c cudal1.campaign, l cudal1.campaign_lane)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
 	AND (c.options ->> 'groups' IS NULL OR l.groups < (c.options ->> 'groups')::int)
 	AND NOT EXISTS (SELECT FROM cudal1.task AS t
@@ -18,8 +17,7 @@ COMMENT ON FUNCTION cudal1.has_groups IS
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '10s'
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET lock_timeout = '10s'
 AS $$
 DECLARE
 	c		cudal1.campaign;
@@ -77,7 +75,7 @@ another transaction took a group and stays open';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	g		record;
@@ -151,8 +149,7 @@ give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknow
 another role''s, 22023 no texts, or others than those that the group was answered with';
 
 CREATE FUNCTION cudal1.group_owner(group_key text)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	owners	text[];
@@ -190,8 +187,7 @@ COMMENT ON FUNCTION cudal1.group_owner IS
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
 	owner text DEFAULT NULL)
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8,
-	failure text, detail text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	failure text, detail text) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	its_owner	text := coalesce(owner, cudal1.group_owner(group_key));
@@ -243,8 +239,7 @@ member of (for operators, of any). Errors: 42704 unknown group, 22023 several ro
  */
 
 CREATE FUNCTION cudal1.plain_prompt(task_id bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT cudal1.task_prompt(t, false, '{}', '{}', '{}', '{}', '{}', w.text)
 		FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
@@ -270,8 +265,7 @@ COMMENT ON VIEW cudal1.asked IS
 'the request and the campaign that a proposal answers, NULL where it answers none';
 
 CREATE FUNCTION cudal1.check_choice(methods text[], campaign text, tasks text[])
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.check_name('method', m.name) FROM unnest(methods) AS m (name)
@@ -287,8 +281,7 @@ CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
 	per_task int DEFAULT NULL, pool text DEFAULT NULL, content text DEFAULT 'answer',
 	round int DEFAULT NULL, unconfirmed boolean DEFAULT false)
-RETURNS SETOF jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
@@ -362,8 +355,7 @@ COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles b
 CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, variant text DEFAULT 'paper',
 	reward text DEFAULT 'speedup', pool text DEFAULT NULL)
-RETURNS SETOF jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
@@ -434,8 +426,7 @@ not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown 
  */
 
 CREATE FUNCTION @extschema@.cudal1_conservative_round(speedup float8)
-RETURNS float8
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
 COMMENT ON FUNCTION @extschema@.cudal1_conservative_round(float8) IS
 'two decimals, towards 1 (CUDA-L1, 2.4.4): 1.118 gives 1.11, 0.992 gives 1.00; 100 x within 1e-9 of
@@ -446,7 +437,6 @@ CREATE FUNCTION @extschema@.cudal1_score_rounds(reference_times float8[], candid
 									profile text DEFAULT 'default', buckets int[] DEFAULT NULL)
 RETURNS TABLE (bucket_means float8[], variance float8, score float8, reward float8, accepted bool)
 LANGUAGE C STABLE PARALLEL RESTRICTED SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_score_rounds';
 COMMENT ON FUNCTION @extschema@.cudal1_score_rounds(float8[], float8[], text, int[]) IS
 'score of a measurement from the times of its rounds, one reference and one candidate time a round
@@ -460,14 +450,12 @@ most 1.
 Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
 
 CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)
-RETURNS float8[]
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+RETURNS float8[] LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_group_advantages';
 COMMENT ON FUNCTION cudal1.group_advantages IS 'what cudal1_group_advantages() does';
 
 CREATE FUNCTION @extschema@.cudal1_group_advantages(rewards float8[], variant text DEFAULT 'paper')
-RETURNS float8[]
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+RETURNS float8[] LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_group_advantages';
 COMMENT ON FUNCTION @extschema@.cudal1_group_advantages(float8[], text) IS
 'advantages of one group (CUDA-L1, eq. 4): (r - mean) / deviation. Variants: paper (population
@@ -480,7 +468,7 @@ CREATE FUNCTION @extschema@.cudal1_grpo_objective(logp float8[], logp_old float8
 	logp_ref float8[], advantages float8[], lengths int[], epsilon float8 DEFAULT 0.2,
 	beta float8 DEFAULT 0.04, epsilon_high float8 DEFAULT NULL, aggregation text DEFAULT 'sequence')
 RETURNS TABLE (objective float8, kl float8, clip_fraction float8)
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	high		constant float8 := coalesce(epsilon_high, epsilon);

@@ -46,14 +46,12 @@ COMMENT ON COLUMN cudal1.queue.waits_for IS
 'why no device can claim the job now; NULL: it waits its turn';
 
 CREATE FUNCTION cudal1.ago(since timestamptz)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN cudal1.in_words(GREATEST(0, EXTRACT(epoch FROM clock_timestamp() - since)::float8));
 COMMENT ON FUNCTION cudal1.ago IS 'how long ago, rounded, in words';
 
 CREATE FUNCTION cudal1.status_of_names()
-RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	e		pg_extension;
@@ -93,8 +91,7 @@ COMMENT ON FUNCTION cudal1.status_of_names IS
 'cudal1_status(): the version, and what others put beside the extension';
 
 CREATE FUNCTION cudal1.status_of_server()
-RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	w		record;
@@ -175,8 +172,7 @@ COMMENT ON FUNCTION cudal1.status_of_server IS
 'cudal1_status(): the library, the worker, the switches';
 
 CREATE FUNCTION cudal1.status_of_devices()
-RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	d		record;
@@ -290,8 +286,7 @@ COMMENT ON VIEW cudal1.undecided IS
 'candidates without a verdict that wait for no job, as after a restore (cudal1_requeue())';
 
 CREATE FUNCTION cudal1.status_of_queue()
-RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	r		record;
@@ -367,7 +362,7 @@ COMMENT ON FUNCTION cudal1.status_of_queue IS 'cudal1_status(): what waits, and 
 
 CREATE FUNCTION @extschema@.cudal1_status()
 RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	RETURN QUERY SELECT s.* FROM cudal1.status_of_names() AS s;
@@ -479,8 +474,7 @@ COMMENT ON VIEW cudal1.stat_method IS
 'one row a method: its proposals by what became of their candidates';
 
 CREATE FUNCTION cudal1.prunable(latest timestamptz)
-RETURNS TABLE (candidate_id bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (candidate_id bigint) LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
 	-- imported gets its code back when it is to be measured, or is imported again; a score of any
@@ -498,7 +492,7 @@ COMMENT ON FUNCTION cudal1.prunable IS
 
 CREATE FUNCTION @extschema@.cudal1_prune(older_than interval, dry_run boolean DEFAULT false)
 RETURNS TABLE (part text, texts bigint, bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	latest	timestamptz;
@@ -556,7 +550,7 @@ reaches back before the first timestamp';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 			encode(c.code_hash, 'hex')
@@ -606,7 +600,7 @@ COMMENT ON FUNCTION cudal1.check_of_candidates IS
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;

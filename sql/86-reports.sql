@@ -11,8 +11,7 @@
  */
 
 CREATE FUNCTION cudal1.proposals_of(candidate bigint, by_method text, in_pool int)
-RETURNS TABLE (proposal_id bigint)
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS TABLE (proposal_id bigint) LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT p.proposal_id FROM cudal1.proposal AS p
 		WHERE p.candidate_id = candidate AND (by_method IS NULL OR p.method = by_method)
@@ -24,9 +23,8 @@ would prevent';
 
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
 	OUT candidate_id bigint, OUT reward float8, OUT score float8, OUT measurement_id bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-	SET enable_mergejoin = off SET enable_sort = off SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off SET enable_bitmapscan = off
+	SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off SET jit = off
 AS $$
 	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
 		FROM cudal1.candidate AS c
@@ -45,8 +43,7 @@ reward, score and deciding measurement; NULL where there is none. Reads codes fr
 until one fits';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
-RETURNS bigint[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint[] LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	wanted	text;
@@ -80,15 +77,13 @@ COMMENT ON FUNCTION cudal1.choose_tasks IS
 fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
 
 CREATE FUNCTION cudal1.choose_pool(pool text)
-RETURNS int
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS int LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
 COMMENT ON FUNCTION cudal1.choose_pool IS
 'the pool of this name; NULL for NULL, which is all. Error 42704: there is none';
 
 CREATE FUNCTION cudal1.fails_everywhere(failure text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN COALESCE(failure IN ('wrong_output', 'cheat', 'withdrawn'), false);
 COMMENT ON FUNCTION cudal1.fails_everywhere IS
 'whether a failure found here holds on every device: the code is wrong, cheats or was withdrawn.
@@ -97,9 +92,7 @@ That it does not compile, crashes or is too slow may be due to the device';
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
 RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, score float8,
-	measurement_id bigint, device_model text, evaluated boolean)
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+	measurement_id bigint, device_model text, evaluated boolean) LANGUAGE sql STABLE PARALLEL SAFE
 -- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
 SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
@@ -203,8 +196,7 @@ training rewards. With a device, tasks of another class are left out; task_ids (
 among the rest. Its time is linear in tasks, evaluations and imports';
 
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
-RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN score IS NULL THEN speedup
 			WHEN unrounded THEN speedup / score
 			ELSE cudal1.conservative_round(speedup / score) END;
@@ -216,7 +208,7 @@ CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool te
 	without_weak boolean DEFAULT false)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean,
 	score float8, measurement_id bigint, over float8, weak boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(without_weak IS NULL, '22004', 'without_weak must not be null');
@@ -244,8 +236,7 @@ score and measurement_id are as there, over is the score of the baseline (NULL w
 42704 unknown task, pool or baseline';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(missing IS NULL OR missing NOT IN ('zero', 'one', 'drop'), '22023',
@@ -279,8 +270,7 @@ a NOTICE for a method without proposals';
 CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[],
 	pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	p25 float8, success bigint, speedup bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	trained bigint;
@@ -308,8 +298,7 @@ CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	p25 float8, success bigint, speedup bigint) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks,
 		pool, baseline) AS r;
@@ -337,8 +326,7 @@ Errors: 22023 bad missing, 42704 unknown method, device, task, pool or baseline'
  */
 
 CREATE FUNCTION cudal1.rows_of(level int)
-RETURNS TABLE (label text, place bigint)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS TABLE (label text, place bigint) LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	VALUES (COALESCE(level::text, 'none'), COALESCE(level, 2147483647)::bigint),
 		('All', 2147483648);
@@ -349,8 +337,7 @@ COMMENT ON FUNCTION cudal1.rows_of IS
 CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[],
 	pool text, baseline text, without_weak boolean DEFAULT false, unrounded boolean DEFAULT false)
 RETURNS TABLE (level text, place bigint, speedup float8, achieved float8, evaluated boolean,
-	weak boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	weak boolean) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.check_report(method, device, missing);
@@ -378,8 +365,7 @@ CREATE FUNCTION cudal1.level_report(method text, device text, missing text, with
 	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint, geometric_mean float8, trimmed_mean float8,
-	convention text, evaluated bigint, weak bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	convention text, evaluated bigint, weak bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(cut IS NULL OR NOT (cut >= 0 AND cut < 0.5), '22023',
@@ -430,7 +416,7 @@ CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint, geometric_mean float8, trimmed_mean float8,
 	convention text, evaluated bigint, weak bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
 		unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
@@ -454,7 +440,7 @@ CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint, speedup bigint, geometric_mean float8,
 	trimmed_mean float8, convention text, evaluated bigint, weak bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
@@ -479,7 +465,7 @@ CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL,
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint, speedup bigint, geometric_mean float8,
 	trimmed_mean float8, convention text, evaluated bigint, weak bigint)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
@@ -505,7 +491,7 @@ CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAU
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
 	upper float8, candidate_id bigint, methods text[], evaluated boolean, wide boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(n IS NULL OR n < 1, '22023', 'argument "n" must be at least 1');
@@ -536,8 +522,7 @@ CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
-	tasks bigint, share float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	tasks bigint, share float8) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 -- the planner takes each function for a thousand rows, and compiling took 0.2 s a call
 SET jit = off
 BEGIN ATOMIC
@@ -576,7 +561,7 @@ CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL,
 	baseline text DEFAULT NULL)
 RETURNS TABLE (level text, fraction float8, speedup float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(
@@ -604,7 +589,7 @@ CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] D
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, p float8, share float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT cudal1.raise_if((SELECT bool_and(COALESCE(x >= 0 AND x < 'infinity', false))
 			FROM unnest(cudal1_fast_p.p) AS x) IS NOT TRUE, '22023',
@@ -623,8 +608,7 @@ cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, d
 baseline';
 
 CREATE FUNCTION cudal1.light(t cudal1.task, device text)
-RETURNS TABLE (bytes float8, operations float8, seconds float8)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (bytes float8, operations float8, seconds float8) LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT b.bytes, t.operations, greatest(b.bytes / d.bandwidth, t.operations / d.peak)
 	FROM (SELECT coalesce(t.bytes, sum(cudal1.shape_elements(a.value -> 'shape')
@@ -645,7 +629,7 @@ COMMENT ON FUNCTION cudal1.light IS
 
 CREATE FUNCTION @extschema@.cudal1_light(task text, device text DEFAULT NULL)
 RETURNS TABLE (bytes float8, operations float8, seconds float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(device IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.device AS d
@@ -667,8 +651,7 @@ CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device 
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
 	failure text, candidate_id bigint, detail text, wide boolean, evaluated boolean, methods text[],
-	of_light float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	of_light float8) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 -- the planner takes cudal1.best_over() for a thousand rows, and compiling took 0.4 s a call
 SET jit = off
 AS $$

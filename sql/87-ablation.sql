@@ -8,9 +8,7 @@
  */
 
 CREATE FUNCTION cudal1.set_switch(code text, switch text, is_on boolean)
-RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	SET standard_conforming_strings = on
+RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET standard_conforming_strings = on
 AS $$
 DECLARE
 	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; True becomes False, 1 becomes 0
@@ -72,8 +70,7 @@ once';
 
 CREATE FUNCTION @extschema@.cudal1_ablate(candidate_id bigint, switches text[],
 	priority int DEFAULT 0)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.candidate;
@@ -137,8 +134,7 @@ the code was pruned or the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
-	upper float8, half float8, wide boolean)
-LANGUAGE sql STABLE PARALLEL SAFE
+	upper float8, half float8, wide boolean) LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT r.mask, c.candidate_id, c.state, c.failure,
 		   CASE c.state WHEN 'failed' THEN 0 WHEN 'successful' THEN coalesce((
@@ -156,8 +152,7 @@ COMMENT ON FUNCTION cudal1.ablation_scores IS
 failed, NULL undecided or discarded); half: the half-width of its logarithm';
 
 CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
-RETURNS cudal1.ablation
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.ablation LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	a		cudal1.ablation;
@@ -174,7 +169,7 @@ COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
 RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
 	state text, failure text, candidate_id bigint, bottleneck text, wide boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
@@ -199,8 +194,7 @@ says it; wide: the interval is wider than the profile''s half_width_limit';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_effects(ablation_id bigint, max_order int DEFAULT 2)
 RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper float8,
-	settings bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	settings bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
@@ -246,8 +240,7 @@ on, those whose combinations all succeeded';
 CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint,
 	tolerance float8 DEFAULT 0.1)
 RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without float8,
-	baseline float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	baseline float8) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
@@ -278,8 +271,7 @@ NULL before its verdict';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches_on text[],
 	bottleneck text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
@@ -372,8 +364,7 @@ INSERT INTO cudal1.technique (name, pattern) VALUES
 		'torch\.empty(_like)?\s*\(|register_buffer|preallocat|workspace|scratch');
 
 CREATE FUNCTION cudal1.techniques_of(code text)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS SETOF text LANGUAGE sql STABLE STRICT PARALLEL SAFE
 AS $$
 	SELECT t.name FROM cudal1.technique AS t WHERE t.pattern IS NOT NULL AND code ~* t.pattern
 		ORDER BY t.name;
@@ -382,8 +373,7 @@ COMMENT ON FUNCTION cudal1.techniques_of IS 'the techniques whose keywords a cod
 
 CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEFAULT NULL,
 	model text DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	n		bigint;
@@ -423,8 +413,7 @@ at, or of requests made (none for those asked before). Errors: 42704 unknown can
 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.technique_question(candidate_id bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT format(E'Which optimisation techniques does the following %s code use, compared with '
 		'its reference? Answer with a JSON array of strings and nothing else. '
@@ -440,9 +429,7 @@ COMMENT ON FUNCTION cudal1.technique_question IS
 'what a model is asked about the techniques of a candidate';
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET standard_conforming_strings = on
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on
 AS $$
 DECLARE
 	list	jsonb;

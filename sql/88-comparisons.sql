@@ -5,8 +5,7 @@
 CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
 	OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8, OUT upper float8,
 	OUT signed_rank_p float8, OUT sign_p float8)
-RETURNS record
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+RETURNS record LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_paired_test';
 COMMENT ON FUNCTION cudal1.paired_test IS
 'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
@@ -18,8 +17,7 @@ confidence';
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
 	missing text, without_weak boolean, tasks text[], baseline text, pool_a text, pool_b text)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
-	upper float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	upper float8) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.check_report(method_a, device_a, missing);
@@ -54,8 +52,7 @@ CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
 	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL,
 	pool_a text DEFAULT NULL, pool_b text DEFAULT NULL)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
-	upper float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	upper float8) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
 		without_weak, tasks, baseline, pool_a, pool_b) AS r;
@@ -74,7 +71,7 @@ CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_
 	pool_a text DEFAULT NULL, pool_b text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
 	lower float8, upper float8, signed_rank_p float8, sign_p float8, convention text)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT cudal1.raise_if(confidence IS NULL OR NOT (confidence > 0 AND confidence < 1), '22023',
 		'argument "confidence" must lie between 0 and 1');

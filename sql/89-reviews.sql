@@ -20,8 +20,7 @@ COMMENT ON VIEW cudal1.cheat_case IS
 'codes that were found to be paid, or to ask for pay, for something else than speed, and how:
 detectors and operators (cheat, withdrawn), certification';
 CREATE FUNCTION cudal1.review_question(candidate_id bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT format(E'The %s code at the end of this message was measured as %s times as fast as '
 			'its reference, and its results passed all checks. Does it do the same work in less '
@@ -45,8 +44,7 @@ COMMENT ON FUNCTION cudal1.review_question IS
 'what a model is asked about the reward of a candidate, with the last three cases of its language';
 
 CREATE FUNCTION cudal1.question(purpose text, about bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT CASE purpose WHEN 'techniques' THEN cudal1.technique_question(about)
 		WHEN 'review' THEN cudal1.review_question(about) END;
@@ -55,9 +53,7 @@ COMMENT ON FUNCTION cudal1.question IS
 'what a model is asked about a candidate for a purpose of requests';
 
 CREATE FUNCTION cudal1.take_review(candidate_id bigint, answer text, model text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET standard_conforming_strings = on
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -82,8 +78,7 @@ COMMENT ON FUNCTION cudal1.take_review IS
 'stores what a model thinks of a candidate; error 22023 where the answer does not say it';
 
 CREATE FUNCTION @extschema@.cudal1_review(model text, candidate_ids bigint[] DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	IF candidate_ids IS NOT NULL THEN

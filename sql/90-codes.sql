@@ -7,8 +7,7 @@ CREATE FUNCTION @extschema@.cudal1_best(tasks text[] DEFAULT NULL, device text D
 RETURNS TABLE (task text, language text, candidate_id bigint, reward float8, lower float8,
 	upper float8, wide boolean, evaluated boolean, device_model text, measurement_id bigint,
 	profile text, pairs int, checks int, max_error float8, measured_at timestamptz, code text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET jit = off
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET jit = off
 AS $$
 BEGIN
 	PERFORM cudal1.check_report(NULL, device);
@@ -34,8 +33,7 @@ published without its code. tasks are names or LIKE patterns (NULL: all), device
 (NULL: each task''s own). Error 42704: unknown task or device';
 
 CREATE FUNCTION cudal1.origin(candidate_id bigint, OUT method text, OUT prompt_id bigint,
-	OUT exemplars bigint[])
-LANGUAGE sql STABLE PARALLEL SAFE
+	OUT exemplars bigint[]) LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT p.method, p.prompt_id, coalesce(q.exemplars, '{}')
 		FROM cudal1.proposal AS p LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
@@ -47,8 +45,7 @@ the candidate, so a walk from each to its own exemplars ends';
 
 CREATE FUNCTION @extschema@.cudal1_lineage(candidate bigint)
 RETURNS TABLE (depth int, candidate_id bigint, shown_to bigint, method text, prompt_id bigint,
-	state text, reward float8, gain float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	state text, reward float8, gain float8) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -19,8 +19,7 @@ COMMENT ON COLUMN cudal1.profiler_run.tool IS 'perf or ncu; NULL: neither could 
 COMMENT ON COLUMN cudal1.profiler_run.problem IS 'why there are no counters';
 
 CREATE FUNCTION @extschema@.cudal1_profile(candidate bigint, priority int DEFAULT 0)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	c		cudal1.candidate;
@@ -58,8 +57,7 @@ again. cudal1_counters() has what came of it. Rewards stay as they are. Operator
 42704 unknown candidate, 55000 it has failed or its task is retired';
 
 CREATE FUNCTION cudal1.note_profile(j cudal1.job, told jsonb, problem text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
 	INSERT INTO cudal1.profiler_run AS r (candidate_id, device_id, tool, counters, problem)
 		VALUES (j.candidate_id, j.device_id, told ->> 'tool', told -> 'counters',
@@ -73,8 +71,7 @@ COMMENT ON FUNCTION cudal1.note_profile IS
 counters';
 
 CREATE FUNCTION cudal1.store_profile(j cudal1.job, result jsonb)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	told	constant jsonb := result #> '{evidence,profile}';
@@ -100,7 +97,7 @@ COMMENT ON FUNCTION cudal1.store_profile IS
 
 CREATE FUNCTION cudal1.counters(candidate bigint)
 RETURNS TABLE (name text, value float8, unit text, tool text, device text, measured_at timestamptz)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT e.name, e.value, e.unit, r.tool, d.device_key, r.measured_at
 		FROM cudal1.profiler_run AS r JOIN cudal1.device AS d USING (device_id)
@@ -122,7 +119,7 @@ COMMENT ON FUNCTION cudal1.counters IS 'cudal1_counters() of a candidate that ex
 
 CREATE FUNCTION @extschema@.cudal1_counters(candidate bigint)
 RETURNS TABLE (name text, value float8, unit text, tool text, device text, measured_at timestamptz)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(candidate IS NULL, '22004', 'candidate must not be null');
@@ -147,8 +144,7 @@ kernels, times and bytes are added and shares weighted by time. share of light i
 cudal1_light() over the measured one. Counters decide nothing. Error 42704: unknown candidate';
 
 CREATE FUNCTION cudal1.counters_in_words(candidate bigint)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT coalesce(string_agg(format('%s %s%s', k.name,
 			-- three digits

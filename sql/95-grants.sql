@@ -9,8 +9,7 @@
  */
 
 CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint,
-	OUT requests bigint)
-LANGUAGE sql STABLE PARALLEL SAFE
+	OUT requests bigint) LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint),
 		COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
@@ -23,8 +22,7 @@ COMMENT ON FUNCTION cudal1.quota_of IS
 'the quotas of a role: its own, else those for all, else the defaults';
 
 CREATE FUNCTION cudal1.queued_of(owner text)
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
 		AND j.state = 'queued' AND j.kind = 'measure';
@@ -32,8 +30,7 @@ END;
 COMMENT ON FUNCTION cudal1.queued_of IS 'candidates of a role that wait for their measurement';
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- 256 bytes stand for the row and its index entries, because short proposals fill a disk, too
 	SELECT 256::bigint + COALESCE(octet_length(code), 0) + COALESCE(octet_length(response), 0);
@@ -42,8 +39,7 @@ COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
 CREATE FUNCTION cudal1.add_up_stored()
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	-- above READ COMMITTED rows that others added up since would be an error
@@ -64,7 +60,7 @@ COMMENT ON FUNCTION cudal1.add_up_stored IS
 'adds up the rows of cudal1.stored, one for each role, where there are more than a thousand';
 
 CREATE FUNCTION cudal1.room_of(owner text, OUT candidates bigint, OUT bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	q		record;
@@ -86,8 +82,7 @@ COMMENT ON FUNCTION cudal1.room_of IS
 'what a role is below its quotas of candidates and bytes; negative: above';
 
 CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT format('role "%s" has used up its quota of %s', owner,
 			CASE quota WHEN 'candidates' THEN q.queued_candidates || ' queued candidates'
@@ -99,8 +94,7 @@ COMMENT ON FUNCTION cudal1.quota_reason IS
 'the message of a quota that is used up: candidates, bytes or requests';
 
 CREATE FUNCTION cudal1.refuse(owner text, quota text, used bigint, more bigint)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '53400',
@@ -118,8 +112,7 @@ $$;
 COMMENT ON FUNCTION cudal1.refuse IS 'error 53400: a quota is used up';
 
 CREATE FUNCTION cudal1.check_room(owner text, queued bigint, more bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	q		record := cudal1.quota_of(owner);
@@ -145,8 +138,7 @@ COMMENT ON FUNCTION cudal1.check_room IS
 or of bytes, of which so many more were stored';
 
 CREATE FUNCTION cudal1.store(owner text, bytes bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	INSERT INTO cudal1.stored (role, bytes) VALUES (store.owner, store.bytes);
@@ -158,8 +150,7 @@ COMMENT ON FUNCTION cudal1.store IS
 
 CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
 	OUT requests bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	q			record := cudal1.quota_of(owner);
@@ -196,8 +187,7 @@ and how much of that is used';
 
 CREATE FUNCTION @extschema@.cudal1_set_quota(role name, queued_candidates bigint DEFAULT NULL,
 	stored_bytes bigint DEFAULT NULL, requests bigint DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -269,8 +259,7 @@ of roles that were dropped, whose quotas and texts stay';
  */
 
 CREATE FUNCTION cudal1.privileges(kind text)
-RETURNS TABLE (object text, privilege text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS TABLE (object text, privilege text) LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
 	WITH allowed (kinds, privilege, names) AS (VALUES
 		-- what reads
@@ -324,8 +313,7 @@ $$;
 COMMENT ON FUNCTION cudal1.privileges IS 'the objects that a kind of role may use, and how';
 
 CREATE FUNCTION cudal1.change_privileges(role name, kind text, allow boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	verb	constant text := CASE WHEN allow THEN 'GRANT %s ON %s %s TO %I'
@@ -386,8 +374,7 @@ $$;
 COMMENT ON FUNCTION cudal1.change_privileges IS 'grants or revokes what a kind of role may do';
 
 CREATE FUNCTION @extschema@.cudal1_grant(role name, kind text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN cudal1.change_privileges(role, kind, true);
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
@@ -398,33 +385,47 @@ cudal1.enabled with pg_reload_conf(). agent: claim jobs
 and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN cudal1.change_privileges(role, kind, false);
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
 'takes back what cudal1_grant() gave for the kind, but not USAGE of the schema that holds the
 extension''s functions, since other objects may be there; grant what another kind of the same role
 needs anew. Errors: 42704 unknown role, 22023 unknown kind';
 
--- PUBLIC may use nothing. Everything but the queue and its turns is part of a dump.
+/*
+ * What holds for all functions and tables. PUBLIC may use nothing. Names in a body resolve in
+ * pg_catalog alone, whatever the caller's search_path is: a function that is parsed when it is
+ * called is pinned, and one that runs with its owner's rights. What was parsed when it was created
+ * is not, because PostgreSQL inlines no function with a setting. Everything but the queue and its
+ * turns is part of a dump.
+ */
 DO $$
 DECLARE
 	o		record;
 BEGIN
 	FOR o IN
-		SELECT d.classid, d.objid, c.relkind, c.relname
+		SELECT d.classid, d.objid, c.relkind, c.relname, coalesce(f.prosecdef
+				OR f.prosqlbody IS NULL AND l.lanname <> 'c', false) AS is_pinned
 			FROM pg_catalog.pg_depend AS d
 				JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
 					AND e.extname = 'cudal1'
 				LEFT JOIN pg_catalog.pg_class AS c
 					ON d.classid = 'pg_catalog.pg_class'::regclass
 					AND c.oid = d.objid
+				LEFT JOIN pg_catalog.pg_proc AS f
+					ON d.classid = 'pg_catalog.pg_proc'::regclass
+					AND f.oid = d.objid
+				LEFT JOIN pg_catalog.pg_language AS l ON l.oid = f.prolang
 			WHERE d.deptype = 'e'
 				AND d.refclassid = 'pg_catalog.pg_extension'::regclass
 			ORDER BY d.objid
 	LOOP
 		IF o.classid = 'pg_catalog.pg_proc'::regclass THEN
 			EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
+			IF o.is_pinned THEN
+				EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp',
+					o.objid::regprocedure);
+			END IF;
 		ELSIF o.relkind IN ('r', 'S')
 			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
 			PERFORM pg_extension_config_dump(o.objid::regclass,
