@@ -13,6 +13,7 @@
 #include "supervisor/gpu/cuda.h"
 
 #define MORE_THAN_ROOM	7		/* NVML_ERROR_INSUFFICIENT_SIZE */
+#define NOT_FOUND		13		/* NVML_ERROR_FUNCTION_NOT_FOUND */
 
 typedef struct NvmlHandle *NvmlRef;
 
@@ -52,11 +53,19 @@ static struct
 }			nvml;
 /* clang-format on */
 
+/* Takes the place of functions that an older driver lacks. */
+static int
+missing(void)
+{
+	return NOT_FOUND;
+}
+
 int
 nvml_count(void)
 {
 	static int	found = -1;
 	void	   *library;
+	void	   *function;
 	unsigned int count;
 
 	if (found >= 0)
@@ -67,15 +76,13 @@ nvml_count(void)
 		return 0;
 /* clang-format off */
 #define NVML_RESOLVE(name, parameters) \
-	nvml.name = (int (*) parameters) dlsym(library, "nvml" #name);
+	function = dlsym(library, "nvml" #name); \
+	nvml.name = (int (*) parameters) (function ? function : (void *) missing);
 	NVML_FUNCTIONS(NVML_RESOLVE)
 #undef NVML_RESOLVE
 /* clang-format on */
-	if (!nvml.Init_v2 || !nvml.DeviceGetCount_v2 || !nvml.DeviceGetHandleByIndex_v2
-		|| !nvml.DeviceGetUUID
-		|| nvml.Init_v2() != 0 || nvml.DeviceGetCount_v2(&count) != 0)
-		return 0;
-	found = (int) count;
+	if (nvml.Init_v2() == 0 && nvml.DeviceGetCount_v2(&count) == 0)
+		found = (int) count;
 	return found;
 }
 
@@ -100,19 +107,16 @@ nvml_device(int index, NvmlDevice *device)
 	device->minor = index;
 	if (!handle(index, &ref) || nvml.DeviceGetUUID(ref, device->uuid, sizeof(device->uuid)) != 0)
 		return false;
-	if (!nvml.DeviceGetName || nvml.DeviceGetName(ref, device->name, sizeof(device->name)) != 0)
+	if (nvml.DeviceGetName(ref, device->name, sizeof(device->name)) != 0)
 		strcpy(device->name, "unknown GPU");
-	if (nvml.DeviceGetMinorNumber && nvml.DeviceGetMinorNumber(ref, &minor) == 0)
+	if (nvml.DeviceGetMinorNumber(ref, &minor) == 0)
 		device->minor = (int) minor;
-	if (nvml.DeviceGetCudaComputeCapability)
-		nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability,
-											&device->minor_capability);
-	if (nvml.DeviceGetMemoryInfo && nvml.DeviceGetMemoryInfo(ref, &memory) == 0)
+	nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability,
+										&device->minor_capability);
+	if (nvml.DeviceGetMemoryInfo(ref, &memory) == 0)
 		device->memory_bytes = memory.total;
-	if (nvml.SystemGetDriverVersion)
-		nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
-	device->mig = nvml.DeviceGetMigMode && nvml.DeviceGetMigMode(ref, &mode, &pending) == 0
-		&& mode == 1;
+	nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
+	device->mig = nvml.DeviceGetMigMode(ref, &mode, &pending) == 0 && mode == 1;
 	return true;
 }
 
@@ -128,8 +132,7 @@ nvml_light(int index, double *bandwidth, double *peak)
 				cores,
 				mhz;
 
-	if (!handle(index, &ref) || !nvml.DeviceGetMaxClockInfo || !nvml.DeviceGetMemoryBusWidth
-		|| !nvml.DeviceGetNumGpuCores
+	if (!handle(index, &ref)
 		|| nvml.DeviceGetMaxClockInfo(ref, 1, &mhz) != 0
 		|| nvml.DeviceGetMaxClockInfo(ref, 2, &memory_mhz) != 0
 		|| nvml.DeviceGetMemoryBusWidth(ref, &bits) != 0
@@ -153,16 +156,14 @@ nvml_state(int index, NvmlState *state)
 	state->sm_mhz = state->memory_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
 		return false;
-	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
+	if (nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
 		state->sm_mhz = (int) value;
-	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
+	if (nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
 		state->memory_mhz = (int) value;
-	if (nvml.DeviceGetTemperature && nvml.DeviceGetTemperature(ref, 0, &value) == 0)
+	if (nvml.DeviceGetTemperature(ref, 0, &value) == 0)
 		state->temperature = (int) value;
-	if (nvml.DeviceGetCurrentClocksThrottleReasons)
-		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
-	answer = nvml.DeviceGetComputeRunningProcesses_v3
-		? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL) : -1;
+	nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
+	answer = nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL);
 	if (answer == 0 || answer == MORE_THAN_ROOM)
 		state->processes = (int) n;
 	return true;
