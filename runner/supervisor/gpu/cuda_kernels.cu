@@ -6,6 +6,8 @@
  * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
  * element), so no state is kept and no order matters.
  */
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <stdint.h>
 
 #include "supervisor/gpu/cuda_kernels.h"
@@ -34,40 +36,6 @@ philox(u64 seed, u64 counter, uint32_t stream)
 	return c;
 }
 
-__device__ static float
-half_to_float(uint16_t h)
-{
-	float		value;
-
-	asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(h));
-	return value;
-}
-
-__device__ static uint16_t
-float_to_half(float value)
-{
-	uint16_t	h;
-
-	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
-	return h;
-}
-
-__device__ static float
-bfloat_to_float(uint16_t b)
-{
-	return __uint_as_float((uint32_t) b << 16);
-}
-
-__device__ static uint16_t
-float_to_bfloat(float value)
-{
-	uint32_t	bits = __float_as_uint(value);
-
-	if (value != value)
-		return (uint16_t) ((bits >> 16) | 0x40);
-	return (uint16_t) ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
-
 __device__ static void
 store(void *out, uint32_t dtype, u64 i, double value, long long integer)
 {
@@ -80,10 +48,10 @@ store(void *out, uint32_t dtype, u64 i, double value, long long integer)
 			((float *) out)[i] = (float) value;
 			break;
 		case WIRE_FLOAT16:
-			((uint16_t *) out)[i] = float_to_half((float) value);
+			((__half *) out)[i] = __float2half((float) value);
 			break;
 		case WIRE_BFLOAT16:
-			((uint16_t *) out)[i] = float_to_bfloat((float) value);
+			((__nv_bfloat16 *) out)[i] = __float2bfloat16((float) value);
 			break;
 		case WIRE_INT64:
 			((long long *) out)[i] = integer;
@@ -112,9 +80,9 @@ load(const void *in, uint32_t dtype, u64 i)
 		case WIRE_FLOAT32:
 			return ((const float *) in)[i];
 		case WIRE_FLOAT16:
-			return half_to_float(((const uint16_t *) in)[i]);
+			return __half2float(((const __half *) in)[i]);
 		case WIRE_BFLOAT16:
-			return bfloat_to_float(((const uint16_t *) in)[i]);
+			return __bfloat162float(((const __nv_bfloat16 *) in)[i]);
 		case WIRE_INT64:
 			return (double) ((const long long *) in)[i];
 		case WIRE_INT32:
@@ -323,14 +291,14 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 
 		if (exact)
 		{
-			bool		same = true;
+			const char *one = (const char *) expected + i * size;
+			const char *other = (const char *) found + i * size;
+			uint32_t	b = 0;
 
 #pragma unroll 1
-			for (uint32_t b = 0; b < size; b++)
-				same = same && ((const char *) expected)[i * size
-														 + b] == ((const char *) found)[i * size
-																						+ b];
-			if (!same)
+			while (b < size && one[b] == other[b])
+				b++;
+			if (b < size)
 			{
 				worst = INFINITY;
 				first = wrong++ == 0 ? i : first;
