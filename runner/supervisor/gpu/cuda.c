@@ -35,12 +35,12 @@ gpu_good(Measure *m, CuResult error, const char *doing)
 }
 
 bool
-gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows, void **parameters)
+gpu_launch(Measure *m, GpuKernel kernel, uint64_t work, uint32_t rows, void **parameters)
 {
 	uint64_t	wanted = (work + THREADS - 1) / THREADS;
 	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16 / rows + 1;
 
-	return gpu_good(m, m->gpu->driver.LaunchKernel(function,
+	return gpu_good(m, m->gpu->driver.LaunchKernel(m->gpu->kernel[kernel],
 												   (uint32_t) (wanted < 1 ? 1 : wanted < most
 															   ? wanted : most), rows, 1,
 												   THREADS, 1, 1, 0, NULL, parameters, NULL),
@@ -207,7 +207,13 @@ gpu_pool_create(Measure *m)
 	GpuMemory  *pool;
 
 	if (gpu->pools > 0)
-		return gpu->pool[--gpu->pools];
+	{
+		int			drawn = (int) random_below(&m->random, (uint64_t) gpu->pools);
+
+		pool = gpu->pool[drawn];
+		gpu->pool[drawn] = gpu->pool[--gpu->pools];
+		return pool;
+	}
 	pool = calloc(1, sizeof(GpuMemory));
 	if (pool && memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
@@ -222,11 +228,9 @@ give_back_pools(Measure *m)
 		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
 }
 
-/* processes take pools from the last to the first */
 bool
-gpu_pools_draw(Measure *m)
+gpu_make_pools(Measure *m)
 {
-	Gpu		   *gpu = m->gpu;
 	int			n = 1 + (m->group.shares ? m->group.shares : 1);
 	GpuMemory  *pool[GPU_MAX_SIDES];
 	int			made = 0;
@@ -234,14 +238,8 @@ gpu_pools_draw(Measure *m)
 	give_back_pools(m);
 	while (made < n && (pool[made] = gpu_pool_create(m)) != NULL)
 		made++;
-	for (int i = 0; i < made; i++)
-	{
-		int			j = (int) random_below(&m->random, (uint64_t) i + 1);
-
-		gpu->pool[i] = gpu->pool[j];
-		gpu->pool[j] = pool[i];
-	}
-	gpu->pools = made;
+	memcpy(m->gpu->pool, pool, (size_t) made * sizeof(*pool));
+	m->gpu->pools = made;
 	return made == n || conclude(m, OUTCOME_LOST, "no memory on the GPU");
 }
 
@@ -308,25 +306,16 @@ load_kernels(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
 	CuModuleRef module;
-	struct
-	{
-		const char *name;
-		CuFunctionRef *function;
-	}			kernels[] = {
-		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
-		{"cudal1_gather", &gpu->gather}, {"cudal1_change", &gpu->change},
-		{"cudal1_pick", &gpu->pick}, {"cudal1_bases", &gpu->bases},
-		{"cudal1_compare", &gpu->compare}
-	};
+	static const char *const names[GPU_KERNELS] = {"cudal1_fill", "cudal1_poison",
+		"cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_bases", "cudal1_compare"};
 
 	if (!gpu_kernels[0])
 		return conclude(m, OUTCOME_LOST, GPU_NO_KERNELS);
 	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, gpu_kernels),
 				  "to load the supervisor's kernels"))
 		return false;
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module,
-													   kernels[i].name),
+	for (int i = 0; i < GPU_KERNELS; i++)
+		if (!gpu_good(m, gpu->driver.ModuleGetFunction(&gpu->kernel[i], module, names[i]),
 					  "to find the supervisor's kernels"))
 			return false;
 	return true;
@@ -441,7 +430,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 			continue;
 		offset = m->inputs.tensor[in++].offset;
-		if (!gpu_launch(m, gpu->fill, (elements + 3) / 4, n, parameters))
+		if (!gpu_launch(m, GPU_FILL, (elements + 3) / 4, n, parameters))
 			return false;
 	}
 	return gpu_synchronize(m);
@@ -471,7 +460,7 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 			continue;
 		offset = m->output[out].offset;
 		bytes = (m->output[out++].bytes + 15) & ~(size_t) 15;
-		if (!gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
+		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
 			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + slots[r] * slot_bytes + offset, 0,

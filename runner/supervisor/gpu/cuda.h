@@ -116,6 +116,12 @@ typedef struct GpuSeen
 	int			foreign;		/* processes of others, at most */
 } GpuSeen;
 
+/* the supervisor's own, see cuda_kernels.cu */
+typedef enum GpuKernel
+{
+	GPU_FILL, GPU_POISON, GPU_GATHER, GPU_CHANGE, GPU_PICK, GPU_BASES, GPU_COMPARE, GPU_KERNELS
+} GpuKernel;
+
 typedef struct Gpu
 {
 	CuDriver	driver;
@@ -126,16 +132,10 @@ typedef struct Gpu
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
 	size_t		set_pool_bytes;	/* of each of a set of several */
-	/* of the next executors, drawn by lot */
+	/* of the next executors, which draw from them */
 	struct GpuMemory *pool[GPU_MAX_SIDES];
 	int			pools;
-	CuFunctionRef fill,
-				poison,
-				gather,
-				change,
-				pick,
-				bases,
-				compare;
+	CuFunctionRef kernel[GPU_KERNELS];
 	uint32_t   *slots;			/* page-locked, read by kernels */
 	CuStreamRef stream;			/* for copies that wait for no kernel */
 	char	   *few;			/* page-locked, for elements of outputs */
@@ -166,7 +166,7 @@ extern bool gpu_good(Measure *m, CuResult error, const char *doing);
  * a kernel of our own over `work` elements in each of `rows`, enough blocks of it to fill the
  * device a few times; false after conclude()
  */
-extern bool gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows,
+extern bool gpu_launch(Measure *m, GpuKernel kernel, uint64_t work, uint32_t rows,
 					   void **parameters);
 
 /* waits for all that the supervisor sent; false after conclude() */
@@ -213,12 +213,15 @@ extern Arena gpu_arena_of(const Arena *arena, Side side);
  */
 extern void gpu_arena_draw(Measure *m, Arena *arena);
 
-/* memory of a PyTorch executor, which the supervisor reads its outputs from */
+/*
+ * memory of a PyTorch executor, which the supervisor reads its outputs from: one of those that were
+ * made for a pair, by lot, or a new one
+ */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 
-/* Makes the pools of a pair's first processes in random order, and frees untaken ones. */
-extern bool gpu_pools_draw(Measure *m);
+/* Makes the pools of a pair's processes, and frees those that the last one did not take. */
+extern bool gpu_make_pools(Measure *m);
 
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);

@@ -76,7 +76,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 		view.shape[d] = (uint64_t) layout->shape[d];
 		view.stride[d] = (uint64_t) t->stride[d];
 	}
-	return gpu_launch(m, gpu->gather, n, 1, parameters);
+	return gpu_launch(m, GPU_GATHER, n, 1, parameters);
 }
 
 bool
@@ -112,7 +112,7 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 	*c = (CudaComparison) {.first = ~0ULL};
 	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)),
 					"to compare arrays")
-		&& gpu_launch(m, gpu->compare, n, 1, compare)
+		&& gpu_launch(m, GPU_COMPARE, n, 1, compare)
 		&& gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
 					"to compare arrays");
 }
@@ -207,7 +207,7 @@ gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input
 	uint64_t	n = t->elements;
 	void	   *parameters[] = {&source, &target, &dtype, &n, (void *) (uintptr_t) change};
 
-	return gpu_launch(m, m->gpu->change, n, 1, parameters) && gpu_synchronize(m);
+	return gpu_launch(m, GPU_CHANGE, n, 1, parameters) && gpu_synchronize(m);
 }
 
 bool
@@ -224,7 +224,7 @@ gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, doub
 
 	if (!to)
 		return conclude(m, OUTCOME_LOST, "no memory on the GPU");
-	good = gpu_launch(m, gpu->pick, picked, 1, parameters)
+	good = gpu_launch(m, GPU_PICK, picked, 1, parameters)
 		&& gpu_good(m, gpu->driver.MemcpyDtoH(values, to, count * sizeof(*values)),
 					"to look at arrays");
 	gpu_free(m, (void *) (uintptr_t) to);
@@ -241,7 +241,7 @@ gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, voi
 	uint32_t	dtype = tensor->dtype;
 	void	   *parameters[] = {&from, &stride, &n, &dtype, &elements, &to};
 
-	return gpu_launch(m, m->gpu->bases, elements, 1, parameters) && gpu_synchronize(m);
+	return gpu_launch(m, GPU_BASES, elements, 1, parameters) && gpu_synchronize(m);
 }
 
 bool
