@@ -77,11 +77,9 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 	return true;
 }
 
-/*
- * piece: elements that follow each other; span: elements from the first to the last; false: no view
- */
-static bool
-is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t *span)
+bool
+executor_is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece,
+				 uint64_t *span)
 {
 	bool		whole = true;
 
@@ -182,7 +180,7 @@ executor_write_tensor(Executor *executor, const WireTensor *tensor, const Tensor
 	*stretch = (WireStretch) {tensor->address, tensor->address};
 	if (layout->elements == 0)
 		return EXECUTOR_OK;
-	if (!is_view(tensor, layout, &piece, &span))
+	if (!executor_is_view(tensor, layout, &piece, &span))
 		return EXECUTOR_FORGED;
 	stretch->to += span * size;
 	return (span == layout->elements
@@ -201,7 +199,7 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 
 	if (layout->elements == 0)
 		return EXECUTOR_OK;
-	if (!is_view(tensor, layout, &piece, &span))
+	if (!executor_is_view(tensor, layout, &piece, &span))
 		return EXECUTOR_FORGED;
 	if (piece == layout->elements)
 		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK

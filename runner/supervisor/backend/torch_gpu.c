@@ -8,7 +8,6 @@
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/checks/checks.h"
 
 static bool
 torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
@@ -48,16 +47,6 @@ torch_gpu_first_input(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return gpu_copy_pieces(m, &pieces, slot);
 }
 
-static bool
-torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-					   uint32_t slot, void *out)
-{
-	WireTensor	table[WIRE_MAX_TENSORS];
-
-	return measure_table(m, executor, side, run, table)
-		&& gpu_read(m, executor, side, arena, run, slot, out);
-}
-
 static void
 torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
@@ -90,7 +79,7 @@ const Backend backend_torch_gpu = {
 	.start = torch_gpu_start,
 	.first_input = torch_gpu_first_input,
 	.poke = gpu_poke,
-	.read = torch_gpu_read_outputs,
+	.read = gpu_read,
 	.counts_operations = true,
 	GPU_CALLS,
 };

@@ -259,14 +259,15 @@ extern bool gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const u
 extern bool gpu_load(Measure *m, Arena *arena, uint32_t n);
 extern bool gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n);
 extern bool gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot);
-extern uint64_t gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
-							int output, uint64_t element);
 extern bool gpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
 					 uint64_t *value);
 extern bool gpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
 					 size_t size);
 extern bool gpu_rests(Measure *m, bool *rests);
 
+/* cuda_check.c: outputs */
+extern uint64_t gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+							int output, uint64_t element);
 extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 					 uint32_t slot, void *out);
 /* whether a slot's inputs are as they were staged; those that are outputs, too, are left out */

@@ -1,6 +1,6 @@
 /*
  * cuda_check.c
- *		Comparisons of outputs that lie on a GPU.
+ *		Outputs that lie on a GPU: where, read, compared.
  *
  * Whole outputs are copied aside and compared on the GPU by the rule of tensor_compare.
  */
@@ -18,39 +18,37 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 {
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
-	int64_t		expected = 1;
+	size_t		piece;
 	uint64_t	span;
 
 	*contiguous = true;
 	/* Other dimensions of an empty tensor may be anything. */
 	if (layout->elements == 0)
 		return true;
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		if (layout->shape[d] != 1 && t->stride[d] != expected)
-			*contiguous = false;
-		expected *= layout->shape[d];
-	}
-	return tensor_span(layout, t->stride, &span) && t->address % size == 0
-		&& span <= executor->pool->bytes / size
+	if (!executor_is_view(t, layout, &piece, &span))
+		return false;
+	*contiguous = piece == layout->elements;
+	return t->address % size == 0 && span <= executor->pool->bytes / size
 		&& t->address <= executor->pool->bytes && t->address + span * size <= executor->pool->bytes;
 }
 
-/*
- * pytorch: the view that a table's entry describes, of the expected type and shape and within the
- * pool
- */
-static bool
-view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t,
-		bool *contiguous)
+uint64_t
+gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+			uint64_t element)
 {
-	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(*t));
-	if (!measure_check_layout(m, side, output, t))
-		return false;
-	if (!is_view(m, executor, output, t, contiguous))
-		return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
-	return true;
+	const Tensor *layout = &m->output[output];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	WireTensor	t;
+	bool		contiguous;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+		return gpu_outputs(arena, executor_side(executor), run) + layout->offset + element * size;
+	/* copied once, because it lies in memory that the executor can write */
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
+	if (t.ndim != layout->ndim || !is_view(m, executor, output, &t, &contiguous))
+		return 0;
+	return executor->pool->address + t.address + executor_place_of(&t, layout, element) * size;
 }
 
 /* Gathers an output of a run; `t`: the view of it within a PyTorch executor's pool. */
@@ -85,14 +83,19 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 {
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
+	WireTensor	table[WIRE_MAX_TENSORS];
 
+	if (python && !measure_table(m, executor, side, run, table))
+		return false;
 	for (int i = 0; i < m->outputs; i++)
 	{
 		bool		contiguous = true;
-		WireTensor	t;
 
-		if ((python && !view_of(m, executor, side, run, i, &t, &contiguous))
-			|| !read_one(m, executor, arena, slot, i, python ? &t : NULL, contiguous, to))
+		if (python && !measure_check_layout(m, side, i, &table[i]))
+			return false;
+		if (python && !is_view(m, executor, i, &table[i], &contiguous))
+			return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
+		if (!read_one(m, executor, arena, slot, i, python ? &table[i] : NULL, contiguous, to))
 			return false;
 		to += measure_gathered(&m->output[i]);
 	}

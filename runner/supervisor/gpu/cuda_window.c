@@ -173,30 +173,6 @@ gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
 }
 
-uint64_t
-gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
-			uint64_t element)
-{
-	const Tensor *layout = &m->output[output];
-	size_t		size = tensor_dtype_size(layout->dtype);
-	WireTensor	t;
-	uint64_t	span;
-	uint64_t	place = 0;
-
-	if (m->job->language != LANGUAGE_PYTORCH)
-		return gpu_outputs(arena, executor_side(executor), run) + layout->offset + element * size;
-	/* copied once, because it lies in memory that the executor can write */
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(t));
-	if (t.ndim != layout->ndim || !tensor_span(layout, t.stride, &span))
-		return 0;
-	place = executor_place_of(&t, layout, element);
-	if (t.address % size != 0 || t.address > executor->pool->bytes || place > executor->pool->bytes
-		|| t.address + (place + 1) * size > executor->pool->bytes)
-		return 0;
-	return executor->pool->address + t.address + place * size;
-}
-
 /*
  * Elements two by two, as the rows of a copy; of a single one the two halves. Where two lie too far
  * apart, or are the same, each is copied by itself.
