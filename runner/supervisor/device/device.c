@@ -329,13 +329,11 @@ device_list(const Options *options)
 	json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak", peak));
 	if (CPU_COUNT(&allowed) < 2)
 		device_note(problems, "only one core: measurements share it with the server; expect noise");
-	if (problem)
-		device_note(problems, problem);
+	device_note(problems, problem);
 	if (text_first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
 	{
 		json_object_set_new(details, "gcc", json_string(text));
-		if (!problem)
-			device_note(languages, "c");
+		device_note(languages, problem ? NULL : "c");
 	}
 	else
 		device_note(problems, "no gcc: tasks in c can't be measured; install the package gcc");
@@ -348,8 +346,7 @@ device_list(const Options *options)
 			*torch_cuda++ = '\0';
 		json_object_set_new(details, "torch", json_string(torch));
 		json_object_set_new(details, "python", json_string(options->python));
-		if (!problem)
-			device_note(languages, "pytorch");
+		device_note(languages, problem ? NULL : "pytorch");
 		list_builders(options, problems);
 	}
 	else

@@ -21,11 +21,12 @@ extern void device_list(const Options *options);
 extern void device_versions(Measure *m);
 extern void device_environment(Measure *m);
 
-/* Adds a language, or a problem that keeps a device from being measured on. */
+/* Adds a language, or a problem that keeps a device from being measured on; NULL: nothing. */
 static inline void
 device_note(json_t *list, const char *text)
 {
-	json_array_append_new(list, json_string(text));
+	if (text)
+		json_array_append_new(list, json_string(text));
 }
 
 /* prints the line of a device, and takes the last three */

@@ -6,7 +6,7 @@
  * and devices listed, while another measurement holds the GPU.
  */
 #define _GNU_SOURCE
-#include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,26 +24,12 @@ gpu_key(const char *key)
 	return strncmp(key, "GPU-", 4) == 0 || strncmp(key, "cuda", 4) == 0;
 }
 
-/* the toolkit's compiler, with symbolic links resolved; false: there is none */
-static bool
-find_nvcc(char *path)
-{
-	return text_first_line("PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
-						   "realpath \"$(command -v nvcc)\" 2>/dev/null", path, PATH_MAX);
-}
-
+/* The toolkit's compiler, with symbolic links resolved; empty: there is none. */
 static void
-find_toolkit(Gpu *gpu)
+find_nvcc(char path[PATH_MAX])
 {
-	if (!find_nvcc(gpu->nvcc))
-	{
-		gpu->nvcc[0] = '\0';
-		return;
-	}
-	strcpy(gpu->toolkit, gpu->nvcc);
-	for (int i = 0; i < 2; i++)
-		if (strchr(gpu->toolkit + 1, '/'))
-			*strrchr(gpu->toolkit, '/') = '\0';
+	text_first_line("PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
+					"realpath \"$(command -v nvcc)\" 2>/dev/null", path, PATH_MAX);
 }
 
 bool
@@ -79,7 +65,10 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	CPU_ZERO(&m->device.cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->device.cores);
 	m->device.spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
-	find_toolkit(gpu);
+	find_nvcc(gpu->nvcc);
+	strcpy(gpu->toolkit, gpu->nvcc);
+	if (gpu->nvcc[0])
+		dirname(dirname(gpu->toolkit));
 	return true;
 }
 
@@ -188,16 +177,14 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 {
 	CuDriver	driver;
 	const char *driver_problem = NULL;
-	bool		loaded;
 	char		nvcc[PATH_MAX];
 	char		text[PATH_MAX + 200];
 	int			n = nvml_count();
 
 	if (n == 0)
 		return;
-	loaded = cuda_driver_load(&driver, &driver_problem);
-	if (!find_nvcc(nvcc))
-		nvcc[0] = '\0';
+	cuda_driver_load(&driver, &driver_problem);
+	find_nvcc(nvcc);
 	for (int i = 0; i < n; i++)
 	{
 		NvmlDevice	d;
@@ -211,7 +198,6 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 
 		if (!nvml_device(i, &d))
 			continue;
-		usable = !problem && loaded && gpu_kernels[0] && !d.mig;
 		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
 							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
 							"compute_capability",
@@ -219,41 +205,32 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 							"driver", d.driver, "runner", CUDAL1_VERSION);
 		if (nvml_state(i, &state))
 		{
-			char		throttle[200];
-
-			nvml_throttle_text(state.throttle, throttle, sizeof(throttle));
+			nvml_throttle_text(state.throttle, text, sizeof(text));
 			json_object_update_new(details,
 								   json_pack("{s:i, s:i, s:i, s:s}", "sm_mhz", state.sm_mhz,
 											 "memory_mhz", state.memory_mhz, "temperature",
-											 state.temperature, "throttle", throttle));
+											 state.temperature, "throttle", text));
 		}
 		if (nvml_light(i, &bandwidth, &peak))
 			json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak",
 													  peak));
-		if (problem)
-			device_note(problems, problem);
-		if (!loaded)
-			device_note(problems, driver_problem);
-		if (!gpu_kernels[0])
-			device_note(problems, GPU_NO_KERNELS);
-		if (d.mig)
-			device_note(problems, MIG_ON);
+		device_note(problems, problem);
+		device_note(problems, driver_problem);
+		device_note(problems, gpu_kernels[0] ? NULL : GPU_NO_KERNELS);
+		device_note(problems, d.mig ? MIG_ON : NULL);
+		usable = json_array_size(problems) == 0;
 		if (nvcc[0])
-		{
 			json_object_set_new(details, "nvcc", json_string(nvcc));
-			if (usable)
-				device_note(languages, "cuda");
-		}
 		else
 			device_note(problems, "no nvcc: tasks in cuda can't be measured; install the CUDA "
 						"toolkit in /usr/local/cuda, or put nvcc on the PATH");
+		device_note(languages, usable && nvcc[0] ? "cuda" : NULL);
 		if (torch_cuda && torch_cuda[0])
 		{
 			json_object_set_new(details, "torch", json_string(torch));
 			json_object_set_new(details, "torch_cuda", json_string(torch_cuda));
 			json_object_set_new(details, "python", json_string(options->python));
-			if (usable)
-				device_note(languages, "pytorch");
+			device_note(languages, usable ? "pytorch" : NULL);
 		}
 		else
 		{
