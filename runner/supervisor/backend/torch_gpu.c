@@ -38,15 +38,6 @@ torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena
 	return result;
 }
 
-static bool
-torch_gpu_first_input(Measure *m, const Arena *arena, Side side, uint32_t slot)
-{
-	CudaPieces	pieces;
-
-	gpu_pieces(m, arena, side, &pieces);
-	return gpu_copy_pieces(m, &pieces, slot);
-}
-
 static void
 torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
@@ -77,7 +68,7 @@ const Backend backend_torch_gpu = {
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,
-	.first_input = torch_gpu_first_input,
+	.first_input = gpu_stage,
 	.poke = gpu_poke,
 	.read = gpu_read,
 	.counts_operations = true,
