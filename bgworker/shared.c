@@ -464,14 +464,7 @@ cudal1_shared_wake_waiters(void)
 }
 
 void
-cudal1_waiters_prepare(void)
-{
-	if (shared != NULL)
-		ConditionVariablePrepareToSleep(&shared->waiters);
-}
-
-void
-cudal1_waiters_sleep(long timeout_ms)
+cudal1_shared_sleep(long timeout_ms)
 {
 	static uint32 event = 0;
 
@@ -485,11 +478,4 @@ cudal1_waiters_sleep(long timeout_ms)
 					 Max(1, Min(timeout_ms, 100)), cudal1_wait_event(&event, "Cudal1Verdict"));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-}
-
-void
-cudal1_waiters_cancel(void)
-{
-	if (shared != NULL)
-		ConditionVariableCancelSleep();
 }

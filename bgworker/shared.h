@@ -56,21 +56,12 @@ extern void cudal1_slot_note(const char *format,...) pg_attribute_printf(1, 2);
 /* any backend */
 extern void cudal1_shared_wake_worker(Oid database);
 extern void cudal1_shared_wake_waiters(void);
-
 /*
- * Waiting for a verdict: prepare, then look, then sleep, and look again after each return.  A
- * commit between the look and the sleep ends the sleep at once.
- *
- *		cudal1_waiters_prepare(); while (!everything_is_final() && left > 0)
- *		cudal1_waiters_sleep(left); cudal1_waiters_cancel();
- *
- * cudal1_waiters_sleep() sleeps at most timeout_ms milliseconds (1 or more), and may return sooner
- * for no reason; without preloading it is a plain sleep of at most 100 ms.  It serves interrupts:
- * a cancelled query raises an error.  cudal1_waiters_cancel() is safe at any time, and an aborted
- * transaction cancels by itself.
+ * Sleeps until cudal1_shared_wake_waiters() is called, at most timeout_ms milliseconds, and may
+ * return sooner for no reason.  The first call returns at once, and from then on what wakes before
+ * the next call ends that one at once.  So a caller looks after each return, and misses nothing.
+ * Without preloading it is a plain sleep of at most 100 ms.
  */
-extern void cudal1_waiters_prepare(void);
-extern void cudal1_waiters_sleep(long timeout_ms);
-extern void cudal1_waiters_cancel(void);
+extern void cudal1_shared_sleep(long timeout_ms);
 
 #endif							/* CUDAL1_SHARED_H */

@@ -1,6 +1,6 @@
 /*
  * wake.c
- *		Sessions wake workers and other sessions when a transaction has committed.
+ *		Sessions wake workers and waiting sessions when a transaction has committed.
  *
  * Waking is put off to the commit, because a worker that is woken sooner would find nothing.  The
  * flags below live in the backend, and an abort clears them.  A prepared transaction wakes no
@@ -18,6 +18,8 @@
 
 PG_FUNCTION_INFO_V1(cudal1_wake);
 PG_FUNCTION_INFO_V1(cudal1_wake_waiters);
+PG_FUNCTION_INFO_V1(cudal1_sleep_until_verdict);
+PG_FUNCTION_INFO_V1(cudal1_is_own);
 PG_FUNCTION_INFO_V1(cudal1_check_database);
 
 static bool wake_worker = false;
@@ -68,6 +70,22 @@ cudal1_wake_waiters(PG_FUNCTION_ARGS)
 {
 	at_commit(&wake_waiters);
 	PG_RETURN_VOID();
+}
+
+/* cudal1.sleep_until_verdict(seconds float8) -> void */
+Datum
+cudal1_sleep_until_verdict(PG_FUNCTION_ARGS)
+{
+	/* more than 30 years, and no overflow */
+	cudal1_shared_sleep((long) Min(PG_GETARG_FLOAT8(0) * 1000, 1e12));
+	PG_RETURN_VOID();
+}
+
+/* cudal1.is_own(row_xmin xid) -> bool */
+Datum
+cudal1_is_own(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(TransactionIdIsCurrentTransactionId(PG_GETARG_TRANSACTIONID(0)));
 }
 
 /*

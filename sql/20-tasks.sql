@@ -146,20 +146,19 @@ RETURN cudal1.raise_if(
 COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
-CREATE FUNCTION cudal1.check_candidates(candidate_ids bigint[])
+CREATE FUNCTION cudal1.check_candidates(ids bigint[], argument text DEFAULT 'candidate_ids')
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE SET plan_cache_mode = force_custom_plan
 AS $$
-DECLARE
-	unknown	bigint;
 BEGIN
-	SELECT u.id INTO unknown FROM unnest(candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id)
-			LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '42704', format('candidate %s does not exist', unknown),
-		'Ids come from cudal1_submit(); cudal1.candidate lists them.');
+	PERFORM cudal1.check_ids(argument, ids);
+	PERFORM cudal1.raise_if(true, '42704', format('candidate %s does not exist', u.id),
+			'Ids come from cudal1_submit(); cudal1.candidate lists them.')
+		FROM unnest(ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_candidates IS 'error 42704 where one of these does not exist';
+COMMENT ON FUNCTION cudal1.check_candidates IS
+'error 42704 where one of these does not exist, 22004 where one is null';
 
 CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE

@@ -11,11 +11,64 @@ COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
 'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided
 or discarded';
 
+/*
+ * A waiting session sleeps until a transaction that decided something commits, then looks again
+ * with a new snapshot. Two waits would never end, so they are errors: one for a candidate or a job
+ * that the waiting transaction wrote, because no worker sees it before the commit, and one under a
+ * transaction snapshot, which never shows a verdict.
+ */
 CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
 	timeout interval DEFAULT '30 seconds')
 RETURNS TABLE (candidate_id bigint, state text, reward float8)
-LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS 'MODULE_PATHNAME', 'cudal1_wait';
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+	pending	bigint[] := candidate_ids;
+	until	timestamptz;
+	seconds	float8;			-- that are left
+	own		bigint;
+BEGIN
+	PERFORM cudal1.raise_if(timeout IS NULL, '22004', 'timeout must not be null');
+	PERFORM cudal1.raise_if(timeout < '0'::interval, '22023', 'timeout must not be negative');
+	until := clock_timestamp() + least(timeout, '30 years'::interval);
+	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+		RAISE EXCEPTION USING ERRCODE = '25001',
+			MESSAGE = 'cudal1_wait() needs transaction isolation level read committed',
+			DETAIL = 'The snapshot of this transaction never shows a verdict.',
+			HINT = 'Call it outside of a transaction, with default_transaction_isolation '
+				'''read committed''.';
+	END IF;
+	PERFORM cudal1.check_candidates(candidate_ids);
+	SELECT c.candidate_id INTO own FROM cudal1.candidate AS c
+		WHERE c.candidate_id = ANY (candidate_ids)
+			AND (cudal1.is_own(c.xmin) OR EXISTS (SELECT FROM cudal1.job AS j
+				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')
+					AND cudal1.is_own(j.xmin)))
+		LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '25001',
+			MESSAGE = format('cannot wait for candidate %s, which this transaction wrote', own),
+			DETAIL = 'No worker sees it before the transaction commits.',
+			HINT = 'Commit first, then call cudal1_wait().';
+	END IF;
+	LOOP
+		pending := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
+			WHERE c.candidate_id = ANY (pending)
+				AND (c.state IN ('queued', 'measuring', 'verifying')
+					-- a session that submits an imported code waits for its measurement
+					OR c.imported AND EXISTS (SELECT FROM cudal1.job AS j
+						WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))));
+		seconds := extract(epoch FROM until - clock_timestamp());
+		EXIT WHEN pending = '{}' OR seconds <= 0;
+		PERFORM cudal1.sleep_until_verdict(seconds);
+	END LOOP;
+	RETURN QUERY SELECT c.candidate_id, c.state, c.reward
+		FROM unnest(candidate_ids) WITH ORDINALITY AS u (id, n)
+			JOIN cudal1.candidate AS c ON c.candidate_id = u.id
+		ORDER BY u.n;
+END
+$$;
 COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
 'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
 stand; call it in a loop, with a timeout of tens of seconds: a call keeps its snapshot, so that
@@ -47,7 +100,6 @@ DECLARE
 	hit		boolean;
 	n		bigint := 0;
 BEGIN
-	PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
 	PERFORM cudal1.check_candidates(candidate_ids);
 	IF NOT all_of THEN
 		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)

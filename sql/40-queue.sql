@@ -512,6 +512,19 @@ AS 'MODULE_PATHNAME', 'cudal1_wake_waiters';
 COMMENT ON FUNCTION cudal1.wake_waiters IS
 'when the transaction commits, wakes the sessions that wait for a verdict';
 
+CREATE FUNCTION cudal1.sleep_until_verdict(seconds float8) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_sleep_until_verdict';
+COMMENT ON FUNCTION cudal1.sleep_until_verdict IS
+'sleeps until a transaction that decided something commits, at most so long, and may return sooner;
+what commits between two calls ends the second at once';
+
+CREATE FUNCTION cudal1.is_own(row_xmin xid) RETURNS boolean
+LANGUAGE c STABLE PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'cudal1_is_own';
+COMMENT ON FUNCTION cudal1.is_own IS
+'whether the current transaction wrote a row with this xmin, subtransactions included';
+
 CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz,
 	OUT note text) RETURNS SETOF record LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
 AS 'MODULE_PATHNAME', 'cudal1_worker_state';

@@ -28,7 +28,7 @@ BEGIN
 	PERFORM cudal1.raise_if(candidate_ids IS NULL OR profile IS NULL
 			OR priority IS NULL, '22004',
 		'candidate_ids, profile and priority must not be null');
-	PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
+	PERFORM cudal1.check_candidates(candidate_ids);
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000),
 		'22023', 'device must be a device class (cpu or cuda), a device model or a device''s key');
@@ -44,7 +44,6 @@ BEGIN
 	END IF;
 	PERFORM cudal1.check_name('profile', profile);
 	SELECT x.* INTO p FROM cudal1.profile AS x WHERE x.name = cudal1_evaluate.profile;
-	PERFORM cudal1.check_candidates(candidate_ids);
 	passed := ARRAY(SELECT c.candidate_id
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)

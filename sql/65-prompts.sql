@@ -660,11 +660,10 @@ BEGIN
 		'prompt and system must not be longer than 4 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(prompt, '[^[:space:]]', 4194304), '22023',
 		'prompt must not be empty');
-	PERFORM cudal1.check_ids('exemplars', exemplars);
 	PERFORM cudal1.raise_if(coalesce(array_ndims(exemplars), 1) > 1
 			OR cardinality(exemplars) > 1000, '22023',
 		'exemplars must be an array of at most 1000 candidates');
-	PERFORM cudal1.check_candidates(exemplars);
+	PERFORM cudal1.check_candidates(exemplars, 'exemplars');
 	SELECT c.candidate_id INTO id FROM cudal1.candidate AS c
 		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars) AND c.task_id <> t.task_id
 		LIMIT 1;

@@ -378,10 +378,7 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	IF candidate_ids IS NOT NULL THEN
-		PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
-		PERFORM cudal1.check_candidates(candidate_ids);
-	END IF;
+	PERFORM cudal1.check_candidates(candidate_ids) WHERE candidate_ids IS NOT NULL;
 	IF model IS NOT NULL THEN
 		RETURN cudal1.ask_about('techniques', cudal1_extract_techniques.model,
 			coalesce(cudal1_extract_techniques.candidate_ids, ARRAY(

@@ -81,10 +81,7 @@ CREATE FUNCTION @extschema@.cudal1_review(model text, candidate_ids bigint[] DEF
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
-	IF candidate_ids IS NOT NULL THEN
-		PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
-		PERFORM cudal1.check_candidates(candidate_ids);
-	END IF;
+	PERFORM cudal1.check_candidates(candidate_ids) WHERE candidate_ids IS NOT NULL;
 	RETURN cudal1.ask_about('review', cudal1_review.model, coalesce(candidate_ids, ARRAY(
 		SELECT b.candidate_id FROM cudal1.task AS t
 			CROSS JOIN LATERAL (SELECT c.candidate_id FROM cudal1.candidate AS c
