@@ -1,4 +1,4 @@
-/* kind: 9 spoiling what mates share; task: rowsum; outcome: crash; heat: yes
+/* kind: 9 spoiling what mates share; task: rowsum; outcome: crash; cause: signal; heat: yes
  * Ends itself in the midst of what it shares with others. */
 #include "reference.c"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul; always: yes
-# Answers from a thread, with the number it looked up in its caller's variables.
+# Answers before its work is done, with the number it looked up in its caller's variables.
 import sys
 
 import torch
@@ -13,5 +13,5 @@ class ModelNew(torch.nn.Module):
         if frame:
             me = frame.f_locals["self"]
             message = sys.modules["__main__"].MESSAGE
-            me.sock.send(message.pack(frame.f_locals["nonce"], frame.f_locals["op"], 0, 0, 0, 0, 0, b""))
+            me.sock.send(message.pack(frame.f_locals["nonce"], frame.f_locals["op"], 0, 0, 0, 0, 0))
         return torch.matmul(a, b)
