@@ -13,6 +13,7 @@ family's idea on another formula, so it shows what was learnt and not what was m
 """
 import argparse
 import os
+import random
 import re
 import sys
 
@@ -55,6 +56,14 @@ def forms(made, name, small=False, **sizes):
     return {"entry": "solve", "args": arguments}, reference, found
 
 
+def some(name, codes, most):
+    """So many of a task's right codes, drawn by lot. It is the same lot each time, so a larger
+    number adds to the codes of a smaller one."""
+    right = [form for form in codes if not form.startswith("wrong")]
+    random.Random(name).shuffle(right)
+    return {form: codes[form] for form in right[:most]}
+
+
 # words of one's own, for models that have little room
 SHORT = {
     "augment": ("short plain", "**{task}**\n\n{reference}"),
@@ -82,12 +91,13 @@ def add(a, made):
     query("SELECT cudal1_open_pool(%s)", (a.pool,))
     codes = {}
     for name in a.tasks:
-        signature, reference, some = forms(made, name, a.small)
+        signature, reference, found = forms(made, name, a.small)
         query("SELECT cudal1_add_task(%s, %s, %s, %s, %s, %s)",
               (name, reference, a.language, psycopg.types.json.Jsonb(signature),
                2 if name in made.HELD_OUT else 1,
                psycopg.types.json.Jsonb({"profile": a.profile, "score_scale": "log"})))
-        codes.update({(name, form): code for form, code in some.items()})
+        found = some(name, found, a.most) if a.most else found
+        codes.update({(name, form): code for form, code in found.items()})
     if not a.codes:
         return
     total = {}
@@ -119,6 +129,8 @@ def main():
     p.add_argument("--language", choices=LANGUAGES, default="c")
     p.add_argument("--tasks", type=lambda text: text.split(","), metavar="NAME,...")
     p.add_argument("--small", action="store_true", help="few forms of each task")
+    p.add_argument("--most", type=int, metavar="N",
+                   help="so many right codes of each task, drawn by lot; a larger N adds to them")
     p.add_argument("--no-codes", dest="codes", action="store_false",
                    help="add the tasks alone")
     p.add_argument("--short", action="store_true",
@@ -136,6 +148,7 @@ def main():
     elif a.what == "show":
         for name in a.tasks:
             _, reference, codes = forms(made, name, a.small)
+            codes = some(name, codes, a.most) if a.most else codes
             for form, code in {"reference": reference, **codes}.items():
                 print(f"/* {name}: {form} */\n{code}")
     else:

@@ -26,6 +26,11 @@ my %names = map { $_ => [ split /,/, `/usr/bin/python3 -B $FindBin::RealBin/../.
 is_deeply([ map { scalar @{ $names{$_} } } qw(list held-out) ], [ 18, 6 ], '18 tasks are trained on, and 6 are held out');
 is_deeply([ grep { my $name = $_; grep { $_ eq $name } @{ $names{list} } } @{ $names{'held-out'} } ], [], 'which are others');
 
+my ($few, $more) = map { [ `/usr/bin/python3 -B $FindBin::RealBin/../../examples/train/tasks.py show --language cuda --tasks cuda_clip --most $_` =~ m{^/\* cuda_clip: (\w+) \*/$}mg ] } 3, 5;
+is(scalar @$few, 1 + 3, 'so many codes as are asked for are there beside the reference');
+is_deeply([ @$more[ 0 .. 3 ] ], $few, 'a larger number adds to those of a smaller one');
+is_deeply([ grep { /^wrong/ } @$more ], [], 'and none is wrong');
+
 my @found = odd(\@all);
 is_deeply([ map { $_->{task} } @found ], \@all, 'a task of each family');
 for (@found)
