@@ -15,9 +15,8 @@ import ctypes
 import json
 import math
 import os
-import random
+import runpy
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -25,12 +24,10 @@ import time
 
 SECONDS = 1.0
 LIMIT = 120
-TILE = 1 << 14
 SUFFIX = {"ncu": "ncu-rep", "timeline": "trace.json"}
-FORMATS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "uint8": "B",
-           "bool": "?"}
-VALUES = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int64": ctypes.c_int64,
-          "int32": ctypes.c_int32, "uint8": ctypes.c_uint8, "bool": ctypes.c_bool}
+INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
+# what the sandbox finds beside the code: this script, the supervisor's cipher, the dtypes
+PARTS = ("profile_code.py", "libcudal1guard.so", "wire.py")
 
 EVENTS = ("task-clock", "cycles", "instructions", "branches", "branch-misses", "L1-dcache-loads",
           "L1-dcache-load-misses", "cache-references", "cache-misses", "dTLB-load-misses",
@@ -206,7 +203,6 @@ def keep(tool, output, unsandboxed):
         os.environ.update(CUDA_DEVICE_ORDER="PCI_BUS_ID",
                           CUDA_VISIBLE_DEVICES=job["device"].removeprefix("cuda:"))
     folder = os.path.realpath(tempfile.mkdtemp(prefix="cudal1-profile-"))
-    script = os.path.join(folder, "profile_code.py")
     # of perf, where the code can't reach it
     counted = tempfile.NamedTemporaryFile(prefix="cudal1-counted-")
     kept = output if output != "counters" else counted.name
@@ -229,12 +225,13 @@ def keep(tool, output, unsandboxed):
         command = []
     # standard output is the profiler's alone; of an error both speak
     command += ["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
-    inside = [sys.executable, "-I", script, "--inside", tool, folder, str(told),
-              "cuda" if on_gpu else "cpu"]
+    inside = [sys.executable, "-I", os.path.join(folder, PARTS[0]), "--inside", tool, folder,
+              str(told), "cuda" if on_gpu else "cpu"]
     # ncu speaks with what it injects, so it is in the sandbox, too
     command = command + sandboxed(inside) if tool == "perf" else sandboxed(command + inside)
     try:
-        shutil.copy(__file__, script)
+        for part in PARTS:
+            shutil.copy(os.path.join(os.path.dirname(os.path.realpath(__file__)), part), folder)
         build(job["task"], job["code"], folder, sandboxed)
         status, said = run(command, pass_fds=(control, told))
         rows = []
@@ -257,23 +254,40 @@ def keep(tool, output, unsandboxed):
 
 # inside the sandbox
 
-def encoded(dtype, values):
-    if dtype == "bfloat16":
-        return b"".join(struct.pack("<f", v)[2:] for v in values)
-    whole = dtype in ("int64", "int32", "uint8", "bool")
-    return struct.pack(f"<{len(values)}{FORMATS[dtype]}", *(int(v) if whole else v for v in values))
+class Arguments:
+    """Arguments of compiled code, made as a measurement makes them."""
 
+    def __init__(self, folder):
+        wire = runpy.run_path(os.path.join(folder, "wire.py"))
+        self.codes = {name: code for code, name in wire["DTYPES"].items()}
+        self.sizes = wire["SIZES"]
+        self.fill = ctypes.CDLL(os.path.join(folder, "libcudal1guard.so")).cudal1_guard_fill
+        self.fill.argtypes = (ctypes.c_void_p, ctypes.c_uint64, *2 * [ctypes.c_uint32],
+                              *2 * [ctypes.c_double])
+        self.fill.restype = None
 
-def inputs_of(argument):
-    """The bytes of an array: random values, a tile of them repeated."""
-    dtype, low, high = argument["dtype"], argument.get("low", 0), argument.get("high")
-    kind = argument.get("init") or ("normal" if "float" in dtype else "integer")
-    high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
-    draw = {"normal": lambda: random.gauss(0, 1), "uniform": lambda: random.uniform(low, high),
-            "integer": lambda: random.randint(int(low), int(high)), "zero": lambda: 0}[kind]
-    n = math.prod(argument["shape"])
-    tile = encoded(dtype, [draw() for _ in range(min(n, TILE))])
-    return (tile * (n // TILE + 1))[:len(tile) // min(n, TILE) * n]
+    def array(self, argument):
+        """Memory with random values, zeros for an output; its address and bytes."""
+        dtype, low, high = argument["dtype"], argument.get("low", 0), argument.get("high")
+        kind = argument.get("init") or ("normal" if "float" in dtype else "integer")
+        kind = "zero" if argument["role"] == "out" else kind
+        high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
+        n = math.prod(argument["shape"])
+        size = n * self.sizes[dtype]
+        memory = ctypes.create_string_buffer(size + 64)
+        address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
+        self.fill(address, n, self.codes[dtype], INITS.index(kind), low, high)
+        return memory, address, size
+
+    def scalar(self, dtype, value):
+        if dtype in ("float64", "float32"):
+            return ctypes.c_double(value) if dtype == "float64" else ctypes.c_float(value)
+        if "float" not in dtype:
+            return getattr(ctypes, f"c_{dtype}")(value)
+        bits = ctypes.c_uint16()
+        uniform = INITS.index("uniform")
+        self.fill(ctypes.addressof(bits), 1, self.codes[dtype], uniform, value, value)
+        return bits
 
 
 def compiled(folder, task, device):
@@ -287,24 +301,18 @@ def compiled(folder, task, device):
         if (driver.cuInit(0) or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
                 or driver.cuCtxSetCurrent(context)):
             sys.exit("the GPU can't be opened")
-    arguments, kept = [], []
+    make, arguments, kept = Arguments(folder), [], []
     for argument in task["signature"]["args"]:
-        dtype = argument["dtype"]
         if argument["role"] == "scalar":
-            value = argument["value"]
-            half = None if dtype in VALUES else struct.unpack("<H", encoded(dtype, [value]))[0]
-            arguments.append(ctypes.c_uint16(half) if half is not None else VALUES[dtype](value))
+            arguments.append(make.scalar(argument["dtype"], argument["value"]))
             continue
-        data = inputs_of({**argument, "init": "zero"} if argument["role"] == "out" else argument)
-        memory = ctypes.create_string_buffer(len(data) + 64)
-        address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
-        ctypes.memmove(address, data, len(data))
+        memory, address, size = make.array(argument)
         kept.append(memory)
         if driver:
             pointer = ctypes.c_uint64()
-            size = ctypes.c_size_t(len(data))
-            if (driver.cuMemAlloc_v2(ctypes.byref(pointer), size)
-                    or driver.cuMemcpyHtoD_v2(pointer, ctypes.c_void_p(address), size)):
+            if (driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size))
+                    or driver.cuMemcpyHtoD_v2(pointer, ctypes.c_void_p(address),
+                                              ctypes.c_size_t(size))):
                 sys.exit("out of GPU memory")
             address = pointer.value
         arguments.append(ctypes.c_void_p(address))

@@ -66,6 +66,10 @@ main(void)
 	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
 		if (tensor_dtype_size(dtype) > 0)
 			printf("%u: \"%s\", ", dtype, tensor_dtype_name(dtype));
+	printf("}\nSIZES = {");
+	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
+		if (tensor_dtype_size(dtype) > 0)
+			printf("\"%s\": %zu, ", tensor_dtype_name(dtype), tensor_dtype_size(dtype));
 	printf("}\n");
 	AT("SLOTS", slots);
 	AT("SEEDS", seeds);
