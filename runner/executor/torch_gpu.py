@@ -7,6 +7,10 @@ import os
 import types
 
 import torch
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 Unsupported = RuntimeError
 
@@ -15,13 +19,6 @@ class Gpu:
     """The GPU memory that the supervisor handed over: the slots of the inputs, and a pool for all
     that PyTorch allocates.
     """
-
-    # types as the array interface names them; it has none for bfloat16
-    TYPES = {
-        "torch.float64": "<f8", "torch.float32": "<f4", "torch.float16": "<f2",
-        "torch.bfloat16": "<i2", "torch.int64": "<i8", "torch.int32": "<i4", "torch.int16": "<i2",
-        "torch.int8": "|i1", "torch.uint8": "|u1", "torch.bool": "|b1",
-    }
 
     def __init__(self, library, pool_fd):
         self.library = library
@@ -62,13 +59,26 @@ class Gpu:
 
     def view(self, dtype, count, offset, shape):
         interface = {
-            "shape": (count,), "typestr": self.TYPES[str(dtype)],
+            "shape": (count,), "typestr": type_name(dtype),
             "data": (self.inputs + offset, False), "version": 3,
         }
         flat = torch.as_tensor(
             types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda"
         )
         return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
+
+
+def type_name(dtype):
+    """A type as the array interface names it, or integers of its size where NumPy has no such type
+    of its own (bfloat16).
+    """
+    try:
+        found = numpy.dtype(str(dtype).removeprefix("torch."))
+    except TypeError:
+        found = None
+    if found and found.kind in "biuf":
+        return found.str
+    return f"<i{torch.empty((), dtype=dtype).element_size()}"
 
 
 def open_cudnn():
