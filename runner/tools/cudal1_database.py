@@ -9,6 +9,8 @@ import sys
 # the distribution's packages for another python3, whose own go first
 sys.path.append("/usr/lib/python3/dist-packages")
 
+# of files with code, by their task's language
+ENDINGS = {"c": ".c", "cuda": ".cu", "pytorch": ".py"}
 MISSING = "psycopg is missing: apt install python3-psycopg, or pip install 'psycopg[binary]'"
 
 
