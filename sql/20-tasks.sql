@@ -241,9 +241,10 @@ BEGIN
 	t.atol := coalesce(t.atol, cudal1.json_float(t.signature -> 'atol', 0, 1e9));
 	-- a device class or model that can measure the language, else what the language needs
 	PERFORM cudal1.raise_if(NOT cudal1.matches(t.device, '[^[:space:]]', 200), '22023',
-		'option "device" must be a device class (cpu or cuda) or a device model');
+		format('option "device" must be a device class (%s) or a device model',
+			array_to_string(cudal1.classes(), ' or ')));
 	class := (SELECT d.class FROM cudal1.device AS d WHERE t.device IN (d.class, d.model) LIMIT 1);
-	class := CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device ELSE class END;
+	class := CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device ELSE class END;
 	PERFORM cudal1.raise_if(class <> cudal1.class_of_language(t.language), '22023',
 		format('option "device" must be of class %s for language %s',
 			cudal1.class_of_language(t.language), t.language));
@@ -566,7 +567,7 @@ CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text
 RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
-				WHEN coalesce(baseline_score.device IN ('cpu', 'cuda'), true)
+				WHEN coalesce(baseline_score.device = ANY (cudal1.classes()), true)
 					OR baseline_score.device = coalesce(c.import_device, t.device_model)
 				THEN c.score
 				ELSE (SELECT m.score FROM cudal1.measurement AS m

@@ -23,11 +23,11 @@ BEGIN
 		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string'
 			OR NOT cudal1.is_name(device ->> 'key', 200)
 			THEN 'key of device must be a string of 1 to 200 characters'
-		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda')
-			THEN 'class of device must be cpu or cuda'
+		WHEN coalesce(device ->> 'class', '') <> ALL (cudal1.classes())
+			THEN 'class of device must be ' || array_to_string(cudal1.classes(), ' or ')
 		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string'
 			OR NOT cudal1.is_name(device ->> 'model', 200)
-			OR device ->> 'model' IN ('cpu', 'cuda')
+			OR device ->> 'model' = ANY (cudal1.classes())
 				THEN 'model of device must be a string of 1 to 200 characters, and no class'
 		WHEN device ? 'cores' AND cudal1.json_int(device -> 'cores', 1, 1024) IS NULL
 			THEN 'cores of device must be an integer between 1 and 1024'

@@ -31,16 +31,18 @@ BEGIN
 	PERFORM cudal1.check_candidates(candidate_ids);
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000),
-		'22023', 'device must be a device class (cpu or cuda), a device model or a device''s key');
+		'22023', format('device must be a device class (%s), a device model or a device''s key',
+			array_to_string(cudal1.classes(), ' or ')));
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
 	-- jobs would wait for ever
-	IF cudal1_evaluate.device NOT IN ('cpu', 'cuda')
+	IF cudal1_evaluate.device <> ALL (cudal1.classes())
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d
 			WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
 		PERFORM cudal1.does_not_exist('device', cudal1_evaluate.device,
 			ARRAY(SELECT DISTINCT n FROM cudal1.device AS d,
 				unnest(ARRAY[d.class, d.model, d.device_key]) AS n ORDER BY n),
-			'Name a class (cpu, cuda), or a model or device_key in cudal1.device.');
+			format('Name a class (%s), or a model or device_key in cudal1.device.',
+				array_to_string(cudal1.classes(), ', ')));
 	END IF;
 	PERFORM cudal1.check_name('profile', profile);
 	SELECT x.* INTO p FROM cudal1.profile AS x WHERE x.name = cudal1_evaluate.profile;

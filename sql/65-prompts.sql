@@ -331,12 +331,12 @@ AS $$
 DECLARE
 	gpu		constant boolean := coalesce((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d
 			WHERE d.model = coalesce(t.device_model, t.device)),
-		CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda'
+		CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device = 'cuda'
 			ELSE t.language = 'cuda' END);
 BEGIN
 	RETURN cudal1.compose_prompt(contrastive, t.language, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
-			 WHEN t.device NOT IN ('cpu', 'cuda') THEN t.device
+			 WHEN t.device <> ALL (cudal1.classes()) THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
 		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
 		cudal1.tolerance_words(t.rtol, t.atol), codes, scores, counters, failed, reasons,

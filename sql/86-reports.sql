@@ -102,8 +102,9 @@ BEGIN ATOMIC
 	-- one sort brings the rows of a task together.
 	WITH asked AS (
 		-- the argument is a class, a model, or NULL
-		SELECT best_speedups.device AS name, best_speedups.device IN ('cpu', 'cuda') AS is_class,
-			   CASE WHEN best_speedups.device IN ('cpu', 'cuda') THEN best_speedups.device
+		SELECT best_speedups.device AS name,
+			   best_speedups.device = ANY (cudal1.classes()) AS is_class,
+			   CASE WHEN best_speedups.device = ANY (cudal1.classes()) THEN best_speedups.device
 					ELSE (SELECT d.class FROM cudal1.device AS d
 						WHERE d.model = best_speedups.device
 						  ORDER BY d.device_id LIMIT 1) END AS class
@@ -114,7 +115,7 @@ BEGIN ATOMIC
 		FROM cudal1.task AS t
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
-			SELECT CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device
+			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
 						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
 							FROM cudal1.device AS d WHERE d.model = t.device
 							ORDER BY d.device_id LIMIT 1)) END AS class) AS k
@@ -242,7 +243,7 @@ BEGIN
 	PERFORM cudal1.raise_if(missing IS NULL OR missing NOT IN ('zero', 'one', 'drop'), '22023',
 		'argument "missing" must be "zero", "one" or "drop"',
 		cudal1.nearest(missing, '{zero,one,drop}'));
-	IF check_report.device NOT IN ('cpu', 'cuda')
+	IF check_report.device <> ALL (cudal1.classes())
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c
@@ -252,7 +253,8 @@ BEGIN
 		PERFORM cudal1.does_not_exist('device', check_report.device,
 			ARRAY(SELECT d.model FROM cudal1.device AS d
 				  UNION SELECT i.device FROM cudal1.imported_score AS i ORDER BY 1),
-			'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.');
+			format('Name a class (%s), or a model in cudal1.device or of an imported result.',
+				array_to_string(cudal1.classes(), ', ')));
 	END IF;
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
@@ -657,7 +659,7 @@ SET jit = off
 AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
-	model	constant text := CASE WHEN device NOT IN ('cpu', 'cuda')
+	model	constant text := CASE WHEN device <> ALL (cudal1.classes())
 		THEN device END;
 BEGIN
 	PERFORM cudal1.check_report(method, device);
