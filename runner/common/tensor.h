@@ -14,8 +14,8 @@
 #include "common/wire.h"
 
 /*
- * bytes; so small that no sum over a run's arrays, times the runs of a block, can overflow, whoever
- * says what there is
+ * The most bytes of an array: so few that no sum over the arrays of all runs of a window can
+ * overflow, whatever a process says of its arrays.
  */
 #define TENSOR_MAX_BYTES	((size_t) 1 << 40)
 
