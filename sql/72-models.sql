@@ -283,7 +283,10 @@ AS $$
 BEGIN
 	UPDATE cudal1.request AS x
 		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true,
-			worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
+			worker = NULL, lease_until = NULL, finished_at = clock_timestamp(),
+			(failures, answer, prompt_tokens, completion_tokens, tokens_estimated, cost, status,
+				seconds) = (r.failures, r.answer, r.prompt_tokens, r.completion_tokens,
+				r.tokens_estimated, r.cost, r.status, r.seconds)
 		WHERE x.request_id = r.request_id;
 	-- a request without an answer is no trial of its campaign
 	IF r.lane_id IS NOT NULL THEN
@@ -292,7 +295,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_request IS 'ends a request that brought no answer';
+COMMENT ON FUNCTION cudal1.end_request IS
+'ends a request that brought no answer; r: its row, with what its last try has cost';
 
 CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float8, error text)
 RETURNS void
@@ -306,12 +310,16 @@ BEGIN
 	UPDATE cudal1.request AS x
 		SET state = 'queued', failures = retry_request.failures, worker = NULL, lease_until = NULL,
 			not_before = clock_timestamp() + make_interval(secs => retry_request.pause),
-			error = coalesce(cudal1.clip(retry_request.error), x.error)
+			error = coalesce(cudal1.clip(retry_request.error), x.error),
+			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
+				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
+					r.seconds)
 		WHERE x.request_id = r.request_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_request IS
-'queues a request again, not to be sent before pause seconds have passed';
+'queues a request again, not to be sent before pause seconds have passed; r: its row, with what its
+last try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb
@@ -484,8 +492,7 @@ workers of the server had in flight; with lost just those of the worker, whose p
 where it died of them, which counts as a failure of each. An answer of such a claim that was kept
 still counts until the request is claimed again';
 
-CREATE FUNCTION cudal1.charge_request(r cudal1.request, m cudal1.model, answer jsonb)
-RETURNS void
+CREATE FUNCTION cudal1.charge_request(INOUT r cudal1.request, m cudal1.model, answer jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -504,15 +511,12 @@ BEGIN
 	END IF;
 	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
 		0)) / 1e6;
-	UPDATE cudal1.request AS x
-		SET prompt_tokens = x.prompt_tokens + tokens_in,
-			completion_tokens = x.completion_tokens + tokens_out,
-			tokens_estimated = x.tokens_estimated OR estimated, cost = x.cost + price,
-			status = coalesce(cudal1.json_int(charge_request.answer -> 'status', 100, 999)::int,
-				x.status),
-			seconds = coalesce(cudal1.json_float(charge_request.answer -> 'seconds', 0, 1e6),
-				x.seconds)
-		WHERE x.request_id = r.request_id;
+	r.prompt_tokens := r.prompt_tokens + tokens_in;
+	r.completion_tokens := r.completion_tokens + tokens_out;
+	r.tokens_estimated := r.tokens_estimated OR estimated;
+	r.cost := r.cost + price;
+	r.status := coalesce(cudal1.json_int(answer -> 'status', 100, 999)::int, r.status);
+	r.seconds := coalesce(cudal1.json_float(answer -> 'seconds', 0, 1e6), r.seconds);
 	IF r.lane_id IS NOT NULL THEN
 		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
 			VALUES (r.lane_id, tokens_in + tokens_out, price,
@@ -521,8 +525,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.charge_request IS
-'adds the tokens, the price and the seconds of a try to its request and to its campaign''s lane. An
-answer without a count of tokens is counted as four bytes a token';
+'the row of a request with the tokens, the price and the seconds of a try, which are also noted for
+its campaign''s lane. An answer without a count of tokens is counted as four bytes a token';
 
 CREATE FUNCTION cudal1.store_answer(r cudal1.request, model text, answer jsonb)
 RETURNS void
@@ -537,7 +541,10 @@ BEGIN
 		SET state = 'answered',
 			answer = CASE WHEN reviews THEN '' ELSE store_answer.answer ->> 'text' END,
 			finish_reason = left(store_answer.answer ->> 'finish_reason', 100),
-			error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
+			error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp(),
+			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
+				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
+					r.seconds)
 		WHERE x.request_id = r.request_id;
 	IF reviews THEN
 		BEGIN
@@ -578,7 +585,7 @@ BEGIN
 					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	PERFORM cudal1.charge_request(r, m, answer);
+	r := cudal1.charge_request(r, m, answer);
 	IF outcome = 'answered' AND jsonb_typeof(answer -> 'text') = 'string' THEN
 		PERFORM cudal1.store_answer(r, m.name, answer);
 		RETURN 'stored';
@@ -602,13 +609,10 @@ BEGIN
 						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
 		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
 	ELSE
+		r.failures := r.failures + 1;
+		r.answer := CASE WHEN r.purpose <> 'review' THEN nullif(answer ->> 'text', '') END;
 		PERFORM cudal1.end_request(r, 'failed',
 			coalesce(detail, 'cudal1-generate gave no outcome'));
-		UPDATE cudal1.request AS x
-			SET answer = CASE WHEN x.purpose <> 'review'
-							  THEN nullif(finish_request.answer ->> 'text', '') END,
-				failures = x.failures + 1
-			WHERE x.request_id = r.request_id;
 	END IF;
 	RETURN 'stored';
 END
