@@ -425,8 +425,14 @@ AS $$
 					 THEN m.next_request + make_interval(secs => 60 / m.requests_per_minute)
 						END) - clock_timestamp())))::float8
 		FROM cudal1.model AS m
-			CROSS JOIN LATERAL (SELECT min(r.not_before) AS first_due FROM cudal1.request AS r
-								WHERE r.model_id = m.model_id AND r.state = 'queued') AS f
+			-- Nearly always one of the first that wait may be sent, and the others are not read.
+			CROSS JOIN LATERAL (SELECT coalesce(
+				(SELECT r.not_before FROM cudal1.request AS r
+					WHERE r.model_id = m.model_id AND r.state = 'queued'
+						AND r.not_before <= statement_timestamp()
+					ORDER BY r.priority DESC, r.request_id LIMIT 1),
+				(SELECT min(r.not_before) FROM cudal1.request AS r
+					WHERE r.model_id = m.model_id AND r.state = 'queued')) AS first_due) AS f
 		WHERE m.enabled AND f.first_due IS NOT NULL;
 $$;
 COMMENT ON FUNCTION cudal1.next_request IS
