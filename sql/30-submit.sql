@@ -236,8 +236,7 @@ RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
 COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
 
 /*
- * Submissions come here, but for a single code that is new and has no key, which
- * accept_submission() adds itself.
+ * Submissions come here, but for a single code that is new, which accept_submission() adds itself.
  */
 CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
 	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
@@ -365,9 +364,8 @@ BEGIN
 	IF prompt_id IS NOT NULL THEN
 		island := cudal1.prompt_island(t, prompt_id, owner, pool_id);
 	END IF;
-	-- A new code without a key, as most are, meets no other session. Its one row takes less time
-	-- than a batch of one.
-	IF proposal_key IS NULL AND reason IS NULL THEN
+	-- The one row of a new code, as most are, takes less time than a batch of one.
+	IF reason IS NULL THEN
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 			VALUES (t.task_id, v.code, v.hash, accept_submission.purpose)
 			ON CONFLICT (task_id, code_hash) DO NOTHING
@@ -376,19 +374,28 @@ BEGIN
 	IF v.id IS NOT NULL THEN
 		WITH proposed AS (
 			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
-					group_key, island, response, created_by)
+					group_key, proposal_key, island, response, created_by)
 				VALUES (t.task_id, v.id, accept_submission.pool_id, accept_submission.method,
-					accept_submission.prompt_id, accept_submission.group_key, island,
-					accept_submission.response, owner)),
+					accept_submission.prompt_id, accept_submission.group_key,
+					accept_submission.proposal_key, island, accept_submission.response, owner)
+				ON CONFLICT DO NOTHING
+				RETURNING candidate_id),
 		queued AS (
 			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
 					priority, deadline, trainer)
-				VALUES ('measure', t.task_id, v.id, t.profile, coalesce(t.device_model, t.device),
-					t.cores, t.language, accept_submission.priority,
-					accept_submission.deadline, owner))
+				SELECT 'measure', t.task_id, p.candidate_id, t.profile,
+						coalesce(t.device_model, t.device), t.cores, t.language,
+						accept_submission.priority, accept_submission.deadline, owner
+					FROM proposed AS p)
 		INSERT INTO cudal1.stored (role, bytes)
-			VALUES (owner, cudal1.proposal_bytes(v.code, accept_submission.response))
+			SELECT owner, cudal1.proposal_bytes(v.code, accept_submission.response)
+				FROM proposed
 			RETURNING v.id AS id, true AS queued, stored.bytes INTO added;
+		IF NOT FOUND THEN
+			-- another session has used the key meanwhile, and its proposal stands
+			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = v.id;
+			RETURN cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
+		END IF;
 		PERFORM cudal1.warn_no_device(t);
 		PERFORM cudal1.wake();
 	ELSE
