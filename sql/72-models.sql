@@ -323,15 +323,17 @@ last try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT jsonb_agg(jsonb_build_object('role', m.role, 'content', m.content)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT jsonb_agg(jsonb_build_object('role', m.role, 'content', m.content)
 			ORDER BY m.place)
 		FROM (SELECT 0 AS place, 'system' AS role, system AS content WHERE system IS NOT NULL
 			UNION ALL
 			SELECT u.place, CASE u.place % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, u.content
-				FROM unnest(turns) WITH ORDINALITY AS u (content, place)) AS m;
-END;
+				FROM unnest(turns) WITH ORDINALITY AS u (content, place)) AS m);
+END
+$$;
 COMMENT ON FUNCTION cudal1.chat IS
 'messages as chat completions take them: system, where there is one, then user and assistant in
 turns';
@@ -339,7 +341,7 @@ turns';
 CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
 	m		cudal1.model;
@@ -688,6 +690,7 @@ names no request, NULL where it is to be given later';
 
 CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 	SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
 			coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n) FILTER (WHERE s.said IS NULL), '')
@@ -704,6 +707,7 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- An open transaction may be submitting the same code. The answer is then taken later.
 SET lock_timeout = '20ms'
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
 	r		cudal1.request;

@@ -317,14 +317,15 @@ $$;
 COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt from a pool and opens a group for it';
 
 CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT COALESCE(c.options ->> 'profile', t.options ->> 'profile', 'train')
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+	RETURN (SELECT COALESCE(c.options ->> 'profile', t.options ->> 'profile', 'train')
 		FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
 			JOIN cudal1.campaign AS c USING (campaign_id)
 		WHERE g.prompt_id = group_profile.prompt_id
-		LIMIT 1;
-END;
+		LIMIT 1);
+END
+$$;
 COMMENT ON FUNCTION cudal1.group_profile IS
 'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
 the task''s options name, else train; NULL where the prompt is of no group';

@@ -9,15 +9,17 @@
  */
 
 CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint,
-	OUT requests bigint) LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+	OUT requests bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
 	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint),
 		COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
 			COALESCE(x.requests, y.requests, 10000::bigint)
+		INTO queued_candidates, stored_bytes, requests
 		FROM (SELECT quota_of.owner AS role) AS o
 			LEFT JOIN cudal1.quota AS x ON x.role = o.role
 			LEFT JOIN cudal1.quota AS y ON y.role = '';
-END;
+END
+$$;
 COMMENT ON FUNCTION cudal1.quota_of IS
 'the quotas of a role: its own, else those for all, else the defaults';
 
