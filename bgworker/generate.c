@@ -27,7 +27,7 @@
 #include "shared.h"
 
 #define LOOK_MS 20				/* looks at answers and campaigns are at least this far apart */
-#define FILL_MS 10				/* claims are at least this far apart, because each is a commit */
+#define FILL_MS 20				/* claims are at least this far apart, because each is a commit */
 /* a cancellation reaches the program within this time */
 #define HOLD_MS 1000
 #define RESTART_MS 1000
@@ -304,25 +304,32 @@ clear(const char *worker, int64 now)
 	return outcome;
 }
 
+/* claims requests that wait, and sends them to the program; more: others may wait */
 static Cudal1Call
-claim(const char *worker, char **jobs)
+claim(const char *worker, bool *more)
 {
-	/* Eight at a time: a prompt may have 10 MiB, a byte of it become six, and a text has 1 GB. */
+	/* Twelve at a time: a prompt may have 10 MiB, a byte of it become six, and a text has 1 GB. */
 	static const char *const query =
-		"SELECT pg_catalog.string_agg(c.job::text || E'\n', '')"
-		" FROM cudal1.claim_requests($1,"
-		" LEAST(8, $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+		"SELECT pg_catalog.string_agg(c.job::text || E'\n', ''),"
+		" NULLIF(pg_catalog.count(*) = 12, false) FROM cudal1.claim_requests($1,"
+		" LEAST(12, $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
 		" WHERE r.state = 'running' AND r.worker = $1)::int),"
 		" pg_catalog.make_interval(secs => $3::float8)) AS c";
 	Cudal1Number most,
 				lease;
 	const char *arguments[] = {worker, cudal1_queue_text(most, cudal1_max_requests),
 	cudal1_queue_text(lease, cudal1_lease_seconds)};
+	char	   *columns[2];
+	Cudal1Call	outcome = cudal1_entry_run(query, 3, arguments, columns, 2);
 
-	return cudal1_entry_run(query, 3, arguments, jobs, 1);
+	send_lines(columns[0]);
+	*more = columns[1] != NULL;
+	free(columns[0]);
+	free(columns[1]);
+	return outcome;
 }
 
-/* claims as many waiting requests as may be in flight, and sends them to the program */
+/* sends as many waiting requests as may be in flight, and starts the program where one waits */
 static Cudal1Call
 fill(const char *worker, int64 now)
 {
@@ -334,36 +341,27 @@ fill(const char *worker, int64 now)
 	due_at = -1;
 	if (!cudal1_enabled || cudal1_max_requests == 0)
 		return CUDAL1_CALL_DONE;
+	/* An answer makes room for the next request. This look is for a missed one, or a failure. */
+	due_at = now + 1000;
+	if (ready && !stopped)
+	{
+		outcome = claim(worker, &fill_wanted);
+		if (outcome != CUDAL1_CALL_DONE || fill_wanted)
+			return outcome;
+	}
 	/* -1: none waits */
 	outcome = cudal1_queue_number("SELECT COALESCE(LEAST(pg_catalog.ceil(cudal1.next_request()"
 								  " * 1000), 86400000)::bigint, -1)", 0, NULL, &next);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
-	if (next >= 0)
-		due_at = now + next;
-	else if (!started)
-		problem[0] = '\0';
 	if (next != 0)
-		return CUDAL1_CALL_DONE;
-	if (!started)
-	{
-		if (now >= restart_at)
-			start(now);
-		due_at = started ? -1 : restart_at;
-	}
-	else if (ready && !stopped)
-	{
-		char	   *jobs;
-
-		outcome = claim(worker, &jobs);
-		if (outcome != CUDAL1_CALL_DONE)
-			return outcome;
-		send_lines(jobs);
-		fill_wanted |= jobs != NULL;
-		free(jobs);
-		/* an answer makes room for the next request; this look is for a missed one */
-		due_at = now + 1000;
-	}
+		due_at = next > 0 ? now + next : -1;
+	if (next < 0 && !started)
+		problem[0] = '\0';
+	if (next == 0 && !started && now >= restart_at)
+		start(now);
+	if (next == 0 && !started)
+		due_at = restart_at;
 	return CUDAL1_CALL_DONE;
 }
 
