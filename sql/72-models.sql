@@ -8,8 +8,7 @@
  */
 
 CREATE FUNCTION cudal1.find_model(name text)
-RETURNS cudal1.model
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS cudal1.model LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	m		cudal1.model;
@@ -25,8 +24,7 @@ $$;
 COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
 
 CREATE FUNCTION cudal1.model_problem(m cudal1.model)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
 	WHEN NOT cudal1.is_name(m.name, 100)
 		THEN 'name must be a name of 1 to 100 characters'
@@ -68,8 +66,7 @@ CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model tex
 	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
 	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
 	completion_price float8 DEFAULT NULL, options jsonb DEFAULT '{}')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -134,8 +131,7 @@ endpoint, model and parameters, key, limits, prices and options become the new o
 another content under the name, 22023 values out of range';
 
 CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(model);
@@ -151,8 +147,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_enable_model(text, boolean) IS
 
 CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int DEFAULT 1,
 	method text DEFAULT NULL, group_key text DEFAULT NULL, priority int DEFAULT 0)
-RETURNS SETOF bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(model);
@@ -197,8 +192,7 @@ unknown prompt or model, or a retired task, 42501 prompt or method of another ro
 range, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	m		constant cudal1.model := cudal1.find_model(model);
@@ -229,8 +223,7 @@ COMMENT ON FUNCTION cudal1.ask_about IS
 requests';
 
 CREATE FUNCTION cudal1.stop_requests(request_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	r		cudal1.request;
@@ -257,8 +250,7 @@ COMMENT ON FUNCTION cudal1.stop_requests IS
 'cancels requests of any role that wait or are in flight; returns their number';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	id		bigint;
@@ -277,8 +269,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
 
 CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.request AS x
@@ -299,8 +290,7 @@ COMMENT ON FUNCTION cudal1.end_request IS
 'ends a request that brought no answer; r: its row, with what its last try has cost';
 
 CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float8, error text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	IF r.cancel_requested THEN
@@ -322,8 +312,7 @@ COMMENT ON FUNCTION cudal1.retry_request IS
 last try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
-RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RETURN (SELECT jsonb_agg(jsonb_build_object('role', m.role, 'content', m.content)
@@ -340,7 +329,7 @@ turns';
 
 CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
@@ -418,8 +407,7 @@ COMMENT ON FUNCTION cudal1.claim_requests IS
 a lease; job is a line of its input. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
-RETURNS float8
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+RETURNS float8 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off
 AS $$
 	SELECT min(greatest(0,
 		extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
@@ -442,7 +430,7 @@ COMMENT ON FUNCTION cudal1.next_request IS
 
 CREATE FUNCTION cudal1.hold_requests(worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 	SET enable_seqscan = off
 AS $$
 	UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
@@ -458,8 +446,7 @@ COMMENT ON FUNCTION cudal1.hold_requests IS
 
 CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL,
 	lost boolean DEFAULT NULL)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	r		cudal1.request;
@@ -501,7 +488,7 @@ where it died of them, which counts as a failure of each. An answer of such a cl
 still counts until the request is claimed again';
 
 CREATE FUNCTION cudal1.charge_request(INOUT r cudal1.request, m cudal1.model, answer jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	tokens_in	bigint := coalesce(cudal1.json_int(answer -> 'prompt_tokens', 0, 1000000000), 0);
@@ -537,8 +524,7 @@ COMMENT ON FUNCTION cudal1.charge_request IS
 its campaign''s lane. An answer without a count of tokens is counted as four bytes a token';
 
 CREATE FUNCTION cudal1.store_answer(r cudal1.request, model text, answer jsonb)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	-- trainers read requests, and must not learn what is suspicious
@@ -571,8 +557,7 @@ COMMENT ON FUNCTION cudal1.store_answer IS
 'stores a model''s answer with its request; that of a review goes to the review alone';
 
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	r			cudal1.request;
@@ -632,16 +617,14 @@ stored; lost where the claim was fenced off, or later where a session is changin
 this moment: then nothing is written';
 
 CREATE FUNCTION cudal1.error_passes(state text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN left(state, 2) IN ('40', '53', '55', '57', '58') AND state <> '55000';
 COMMENT ON FUNCTION cudal1.error_passes IS
 'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later. 55000
 is not: it is of what is asked for, as a task whose reference is bad';
 
 CREATE FUNCTION cudal1.finish_line(line text)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	a		jsonb;
@@ -689,7 +672,7 @@ request. Returns the line that tells the program to forget what is stored, empty
 names no request, NULL where it is to be given later';
 
 CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 	SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
@@ -703,8 +686,7 @@ COMMENT ON FUNCTION cudal1.finish_requests IS
 is stored; left_over: those of the lines that are to be given later';
 
 CREATE FUNCTION cudal1.take_answers(most int DEFAULT 100)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 -- An open transaction may be submitting the same code. The answer is then taken later.
 SET lock_timeout = '20ms'
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
