@@ -589,26 +589,6 @@ COMMENT ON TABLE cudal1.weight IS
 'shares of trainers in devices: claims are divided in proportion to weights, which are 1 where
 there is no row; set by cudal1_set_weight()';
 
-CREATE TABLE cudal1.method (
-	name				text PRIMARY KEY CHECK (name <> ''),
-	owner				text,
-	is_open				boolean NOT NULL DEFAULT false,
-	shipped				boolean NOT NULL DEFAULT false,
-	created_at			timestamptz NOT NULL DEFAULT now(),
-	CHECK (NOT is_open OR owner IS NULL)
-);
-COMMENT ON TABLE cudal1.method IS 'whose name a method is: of the role that used it first';
-COMMENT ON COLUMN cudal1.method.owner IS
-'the role that proposes by it, with its members; NULL: operators, and what the extension names so';
-COMMENT ON COLUMN cudal1.method.is_open IS 'every role may propose by it';
-COMMENT ON COLUMN cudal1.method.shipped IS 'part of the extension, not of dumps';
-
-INSERT INTO cudal1.method (name, is_open, shipped) VALUES
-	('manual', true, true), ('model', true, true), ('contrastive', true, true),
-	('ablation', false, true), ('techniques', false, true);
-INSERT INTO cudal1.method (name, is_open, shipped)
-	SELECT 'baseline: ' || b, false, true FROM unnest(cudal1.baselines()) AS b;
-
 CREATE TABLE cudal1.quota (
 	role				text PRIMARY KEY,
 	queued_candidates	bigint CHECK (queued_candidates >= 0),

@@ -46,7 +46,9 @@ DECLARE
 		WHEN 'baseline' THEN cudal1.baselines()
 		WHEN 'campaign' THEN ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY 1)
 		WHEN 'device' THEN ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY 1)
-		WHEN 'method' THEN ARRAY(SELECT x.name FROM cudal1.method AS x ORDER BY 1)
+		WHEN 'method' THEN ARRAY(SELECT x.method FROM cudal1.proposal AS x
+			UNION SELECT x.method FROM cudal1.campaign_lane AS x
+			UNION SELECT unnest('{manual,model,contrastive}'::text[]) ORDER BY 1)
 		WHEN 'model' THEN ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY 1)
 		WHEN 'pool' THEN ARRAY(SELECT x.name FROM cudal1.pool AS x ORDER BY 1)
 		WHEN 'profile' THEN ARRAY(SELECT x.name FROM cudal1.profile AS x ORDER BY 1)

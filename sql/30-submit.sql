@@ -11,51 +11,6 @@
  * JIT compiler.
  */
 
-CREATE FUNCTION cudal1.use_method(method text, owner text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET lock_timeout = '1s'
-AS $$
-DECLARE
-	m		cudal1.method;
-	kept	boolean;
-BEGIN
-	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_method.method;
-	IF NOT FOUND THEN
-		-- requests and campaigns without a method of their own use these names
-		kept := EXISTS (SELECT FROM cudal1.model AS x
-			WHERE use_method.method IN (x.name, 'vanilla: ' || x.name, 'augment: ' || x.name,
-				'self_supervised: ' || x.name, 'evolve: ' || x.name, 'contrastive: ' || x.name));
-		PERFORM cudal1.raise_if(kept AND NOT cudal1.is_operator(), '42501',
-			format('method "%s" is the default of a model''s requests', method),
-			'Propose by a name of your own.');
-		INSERT INTO cudal1.method (name, owner)
-			VALUES (use_method.method, CASE WHEN NOT kept THEN use_method.owner END)
-			ON CONFLICT DO NOTHING;
-		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
-	END IF;
-	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner,
-			'Propose by a name of your own: argument method, option --method, CUDAL1_METHOD.')
-		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM owner;
-EXCEPTION WHEN lock_not_available THEN
-	RAISE EXCEPTION USING ERRCODE = '55P03',
-		MESSAGE = format('method "%s" is being taken by a transaction that has not ended', method),
-		HINT = 'Try again when it has ended, or use another name.';
-END
-$$;
-COMMENT ON FUNCTION cudal1.use_method IS
-'takes a method for a role (NULL: the operators) at its first use; error 42501 where it is another
-role''s, 55P03 where another transaction takes it and does not end within a second';
-
-CREATE FUNCTION cudal1.use_default_method(method text)
-RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT cudal1.check_owner(format('method "%s"', m.name), m.owner,
-			'Name a method of your own, by the argument or option method.')
-		FROM cudal1.method AS m WHERE m.name = use_default_method.method AND m.owner IS NOT NULL;
-END;
-COMMENT ON FUNCTION cudal1.use_default_method IS
-'error 42501 where another role has taken the name that requests or a campaign have without one of
-their own';
-
 CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -438,10 +393,6 @@ BEGIN
 				'purpose must not be null'),
 			HINT = 'Purposes are normal, null, certification and ablation.';
 	END IF;
-	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method
-		AND (m.is_open OR m.owner = proposer)) THEN
-		PERFORM cudal1.use_method(method, proposer);
-	END IF;
 	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
 		AND x.retired_at IS NULL AND cudal1.reference_problem(x) IS NULL;
 	IF NOT FOUND THEN
@@ -454,8 +405,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
 	timestamptz, text, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is
-one candidate, measured once; each submission is a proposal. method: who proposes, in reports; it
-belongs to the role that uses it first, but for manual, model and contrastive, which all share.
+one candidate, measured once; each submission is a proposal. method: a label, by which reports
+choose.
 prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are
 compared; proposal_key: a key that it repeats within (task, pool, group) adds nothing; priority:
 higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal
@@ -463,7 +414,7 @@ higher first; deadline: cancelled if not begun by then; purpose: candidates that
 cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A
 discarded or imported candidate is queued again. A NOTICE says when no device can run the task, or
 none that can is served, and when the key was used for another code. Errors: 42704 unknown task,
-prompt or pool, 42501 method, prompt or pool is another role''s, 54000 code of more than 1 MiB or
+prompt or pool, 42501 prompt or pool is another role''s, 54000 code of more than 1 MiB or
 keys of more than 1000 bytes together, 53400 a quota is used up (cudal1_set_quota()), 55000 the
 task''s reference is bad';
 
@@ -554,7 +505,6 @@ BEGIN
 	END IF;
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.demand_submission('-', method, priority, group_key, proposal_key);
-	PERFORM cudal1.use_method(method, cudal1.caller()) WHERE owner IS NULL;
 	IF pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(pool);
 	END IF;
@@ -575,8 +525,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.submit_response IS
-'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method
-that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s. finish_reason: what
+'what cudal1_submit_response() does. owner: the role whose request or group is answered; NULL: the
+caller proposes. pool: NULL is the prompt''s. finish_reason: what
 the endpoint said of the end; after "length" a malformed answer''s reason is that tokens ran out';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
@@ -714,7 +664,6 @@ BEGIN
 							coalesce(cardinality(proposal_keys)::text, 'null'));
 	END IF;
 	PERFORM cudal1.demand_submission('-', method, priority);
-	PERFORM cudal1.use_method(method, proposer);
 
 	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
 		priority, proposer, into_pool);
@@ -749,5 +698,5 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[]
 hinder the others. Arguments as in cudal1_submit();
 group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not
 accepted, nor is any after it that would need more of it. A NOTICE says where a key was used for
-another code. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the method or the
-pool is another role''s';
+another code. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the pool is
+another role''s';

@@ -304,7 +304,6 @@ BEGIN
 	PERFORM cudal1.raise_if(s NOT BETWEEN 1e-9 AND 1e9, '22023',
 		'speedup must be null, 0 or lie between 1e-9 and 1e9');
 	t := cudal1.find_task(task);
-	PERFORM cudal1.use_method(method, NULL);
 	-- of codes that nobody has seen, there is one for each method; no text has that hash, since
 	-- none holds a zero byte
 	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex')

@@ -169,11 +169,6 @@ BEGIN
 	PERFORM cudal1.check_reference(cudal1.find_task(x.name))
 		FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
-	IF coalesce(method, m.name) = m.name THEN
-		PERFORM cudal1.use_default_method(m.name);
-	ELSE
-		PERFORM cudal1.use_method(method, cudal1.caller());
-	END IF;
 	room := cudal1.request_room(cudal1.caller());
 	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n) WHERE room.requests < n;
 	PERFORM cudal1.wake();
@@ -188,7 +183,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
 'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a
 candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704
-unknown prompt or model, or a retired task, 42501 prompt or method of another role, 22023 n out of
+unknown prompt or model, or a retired task, 42501 a prompt of another role, 22023 n out of
 range, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[])

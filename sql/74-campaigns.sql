@@ -80,7 +80,6 @@ DECLARE
 	into_pool int := cudal1.use_pool(pool);
 	id		bigint;
 	lanes	bigint;
-	method	text;
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL
 			OR NOT cudal1.is_name(name, 100), '22023',
@@ -132,14 +131,6 @@ BEGIN
 	PERFORM cudal1.raise_if(lanes = 0, '22023', 'there are no tasks for the campaign',
 		'Add tasks with cudal1_add_task().');
 	PERFORM cudal1.store(cudal1.caller(), 256 * (1 + lanes));
-	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id
-		ORDER BY l.method LOOP
-		IF o ->> 'method' IS NULL THEN
-			PERFORM cudal1.use_default_method(method);
-		ELSE
-			PERFORM cudal1.use_method(method, cudal1.caller());
-		END IF;
-	END LOOP;
 	PERFORM cudal1.wake();
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
@@ -161,8 +152,8 @@ each task and model), method (NULL: the kind), priority, template and failures (
 cudal1_prompt().
 Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and
 groups belong to the caller. pool: where its prompts draw from and its answers go
-(cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a method
-or pool of another role, or a profile for another role''s task that is not default, train or the
+(cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a pool
+of another role, or a profile for another role''s task that is not default, train or the
 task''s, 22023 options, 23505 the name is taken, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.find_campaign(name text)

@@ -306,7 +306,7 @@ AS $$
 			'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift',
 			'cudal1.aa_chart', 'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.cost',
 			'cudal1.stat_method',
-			'cudal1.method', 'cudal1.quota', 'cudal1.quota_use', 'cudal1.weight']),
+			'cudal1.quota', 'cudal1.quota_use', 'cudal1.weight']),
 		('{trainer}', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('{analyst,operator}', 'SELECT', ARRAY['all']))
 	SELECT n, a.privilege FROM allowed AS a, unnest(a.names) AS n
@@ -431,7 +431,7 @@ BEGIN
 		ELSIF o.relkind IN ('r', 'S')
 			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
 			PERFORM pg_extension_config_dump(o.objid::regclass,
-				CASE WHEN o.relname IN ('profile', 'method', 'prompt_template')
+				CASE WHEN o.relname IN ('profile', 'prompt_template')
 						THEN 'WHERE NOT shipped'
 					WHEN o.relname = 'pool' THEN 'WHERE pool_id <> 1'
 					WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);

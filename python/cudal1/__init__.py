@@ -9,8 +9,7 @@ reward is the measured speedup over the reference, 0 for code that fails, and No
 could be measured.
 
     CUDAL1_DSN      connection string, default "": libpq's environment (PGHOST, PGDATABASE, ...)
-    CUDAL1_METHOD   the method that reports print, default "grpo"; it belongs to the role that
-                    uses it first
+    CUDAL1_METHOD   the method that reports print, default "grpo"
 
 The role needs `SELECT cudal1_grant('trainer_role', 'trainer')`. The logger "cudal1" has a line a
 batch at level INFO, and warnings.

@@ -1,6 +1,6 @@
--- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests, campaigns and methods.
+-- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests and campaigns.
 BEGIN;
-SELECT plan(94);
+SELECT plan(63);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -74,31 +74,6 @@ SELECT is(pg_temp.by('bert', format($$SELECT cudal1_generate(%s, 'm')$$, :'p')),
 SELECT is_empty($$SELECT code FROM cudal1.candidate WHERE code ~ 'stolen'$$, 'and nothing of it stays');
 SELECT ok(pg_temp.may('anna', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', pg_temp.words('hers'))), 'its role does');
 SELECT ok(pg_temp.may('ops', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', pg_temp.words('operator''s'))), 'and operators do');
-
--- methods
-SELECT ok(pg_temp.may('anna', $$SELECT cudal1_submit('t', 'm1', 'grpo')$$), 'a method belongs to the role that uses it first');
-SELECT ok(pg_temp.may('anna', $$SELECT cudal1_submit('t', 'm2', 'grpo')$$), 'that uses it again');
-SELECT is(pg_temp.by('bert', c), '42501', 'and to no other: ' || c) FROM (VALUES ($$SELECT cudal1_submit('t', 'm3', 'grpo')$$), ($$SELECT cudal1_submit('t', 'm1', 'grpo')$$),
-	($$SELECT count(*) FROM cudal1_submit_batch('{t}', '{m3}', 'grpo')$$), (format($$SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt('t')), 'x', 'grpo')$$)),
-	($$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm', method => 'grpo')$$), ($$SELECT cudal1_add_campaign('x', 'contrastive', options => '{"method": "grpo"}')$$)) AS v (c);
-SELECT is(current_setting('own.message'), 'method "grpo" belongs to role "own_anna"', 'with its name');
-SELECT ok(pg_temp.may(r, format('SELECT cudal1_submit(%L, %L, %L)', 't', 'by all', m)), format('%s proposes by %s', r, m)) FROM unnest(ARRAY['anna', 'bert']) AS r, unnest(ARRAY['manual', 'model']) AS m;
-SELECT ok(pg_temp.may('ops', $$SELECT cudal1_submit('t', 'm4', 'grpo')$$), 'operators use any');
-SELECT is((SELECT owner FROM cudal1.method WHERE name = 'grpo'), 'own_anna', 'which takes it from none');
-SELECT ok(pg_temp.may('ops', $$SELECT cudal1_import_result('t', 'i', 2, 'published', 'A100')$$), 'what was imported');
-SELECT is(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'i2', 'published')$$), '42501', 'is the operators''');
-SELECT is(current_setting('own.message') || ': ' || current_setting('own.hint'), 'method "published" belongs to the operators: Propose by a name of your own: argument method, option --method, CUDAL1_METHOD.', 'which is said');
-SELECT is(pg_temp.by('anna', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'x', m)), '42501', 'as are those of the extension: ' || m) FROM unnest(ARRAY['ablation', 'techniques', 'm', 'evolve: m']) AS m;
-SELECT ok(pg_temp.may(r, $$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm')$$), r || ' asks a model by its name') FROM unnest(ARRAY['anna', 'bert']) AS r;
-SELECT ok(pg_temp.may(r, format($$SELECT cudal1_add_campaign('of %s', 'vanilla', '{m}', '{u}')$$, r)), r || ' has a campaign by the name of its kind') FROM unnest(ARRAY['anna', 'bert']) AS r;
-SELECT set_eq($$SELECT owner FROM cudal1.method WHERE name ~ 'm$'$$, '{}'::text[], 'these names are nobody''s');
-
-SELECT pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'early', name)) FROM unnest(ARRAY['z', 'vanilla: z']) AS name \g /dev/null
-SELECT cudal1_add_model('z', 'http://127.0.0.1:1/v1', 'z') \g /dev/null
-SELECT is(pg_temp.by('anna', c) || ' ' || current_setting('own.hint'), '42501 Name a method of your own, by the argument or option method.', 'a name that a role took before the model came is that role''s: ' || c)
-FROM unnest(ARRAY[$$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'z')$$, $$SELECT cudal1_add_campaign('early', 'vanilla', '{z}', '{u}')$$]) AS c;
-SELECT ok(pg_temp.may('anna', c), 'and this helps: ' || c)
-FROM unnest(ARRAY[$$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'z', method => 'z of anna')$$, $$SELECT cudal1_add_campaign('early', 'vanilla', '{z}', '{u}', '{"method": "z of anna"}')$$]) AS c;
 
 -- requests
 SELECT pg_temp.by('anna', $$SELECT min(r) FROM cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm', 2) AS r$$) AS r \gset

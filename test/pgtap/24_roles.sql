@@ -46,16 +46,14 @@ INSERT INTO argument (name, type, expression) VALUES
 	('without_weak', 'boolean', 'false'), ('unrounded', 'boolean', 'false'), ('max_order', 'int', '1'), ('options', 'jsonb', '''{}'''), ('lease', 'interval', '''1 minute''');
 -- the same with some of anna's own
 INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', ''),
-	('method', 'text', '''manual''', 'cudal1_submit', 'prompt'),
-	('method', 'text', '''manual''', 'cudal1_submit', 'pool'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit', 'pool'),
-	('method', 'text', '''manual''', 'cudal1_submit_batch', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit_batch', 'pool'),
+	('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit', 'pool'),
+	('pool', 'text', '''of bert''', 'cudal1_submit_batch', 'pool'),
 	('pool', 'text', '''of bert''', 'cudal1_sample_exemplars', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_bucket_stats', 'pool'),
 	('pool', 'text', '''of bert''', 'cudal1_record_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_next_group', 'pool'),
 	('name', 'text', '''of anna''', 'cudal1_add_campaign', 'pool'), ('method', 'text', 'NULL', 'cudal1_add_campaign', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_add_campaign', 'pool'),
 	('name', 'text', '''of anna''', 'cudal1_open_pool', 'seeded'), ('seeded_from', 'text', '''of bert''', 'cudal1_open_pool', 'seeded'),
-	('method', 'text', '''manual''', 'cudal1_submit', 'code and keys'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys'),
-	('method', 'text', '''manual''', 'cudal1_submit_batch', 'codes and keys'),
-	('method', 'text', '''manual''', 'cudal1_submit_response', 'prompt');
+	('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys');
+
 
 -- what must stay as it is: all of bert's and of the first agent's. Left out is when null candidates were queued
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
@@ -70,7 +68,6 @@ CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 		UNION ALL SELECT to_jsonb(c) FROM cudal1.candidate AS c JOIN cudal1.proposal AS p USING (candidate_id) WHERE p.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(j) FROM cudal1.job AS j WHERE j.trainer = 'roles_bert'
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.measurement AS m
-		UNION ALL SELECT to_jsonb(m) FROM cudal1.method AS m WHERE m.owner = 'roles_bert'
 		UNION ALL SELECT to_jsonb(t) - 'nulls_at' FROM cudal1.task AS t WHERE t.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(d) - 'last_seen' FROM cudal1.device AS d
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.model AS m
@@ -194,15 +191,12 @@ INSERT INTO line VALUES
 	('cudal1_speedup_histogram', '- yes yes -', 'reads'),
 	('cudal1_speedup_report', '- yes yes -', 'reads'),
 	('cudal1_status', '- yes yes yes', 'reads'),
-	('cudal1_submit', '- - 42501 -', 'another''s method'),
+	('cudal1_submit', '- - 42501 -', 'another''s prompt'),
 	('cudal1_submit: pool', '- - 42501 -', 'another''s pool'),
-	('cudal1_submit: prompt', '- - 42501 -', 'another''s prompt'),
 	('cudal1_submit: code and keys', '- - yes -', 'a proposal of one''s own of a shared code'),
-	('cudal1_submit_batch', '- - 42501 -', 'another''s method'),
+	('cudal1_submit_batch', '- - yes -', 'proposals of one''s own of shared codes'),
 	('cudal1_submit_batch: pool', '- - 42501 -', 'another''s pool'),
-	('cudal1_submit_batch: codes and keys', '- - yes -', 'proposals of one''s own of shared codes'),
-	('cudal1_submit_response', '- - 42501 -', 'another''s method'),
-	('cudal1_submit_response: prompt', '- - 42501 -', 'another''s prompt'),
+	('cudal1_submit_response', '- - 42501 -', 'another''s prompt'),
 	('cudal1_best', '- yes yes -', 'reads'),
 	('cudal1_light', '- yes yes -', 'reads'),
 	('cudal1_lineage', '- yes yes -', 'reads'),
@@ -226,14 +220,14 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'quota_reason', 'read_options', 'read_response', 'read_result', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate',
 	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
 	'salted_hash', 'seconds_of', 'seed_pool', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'sleep_until_verdict', 'softmax', 'uniform', 'stop_jobs', 'store', 'submit_response', 'take_answers', 'take_job', 'take_mates',
-	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'note_profile', 'store_profile', 'counters', 'counters_in_words', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'ask_about', 'question', 'review_question', 'take_review', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'note_profile', 'store_profile', 'counters', 'counters_in_words', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'check_of_candidates', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'ask_about', 'question', 'review_question', 'take_review', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
-	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
+	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:evidence -');
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['pool_code', 'bucket_part', 'island', 'job', 'lane_note', 'null_candidate', 'profiler_run', 'undecided', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;

@@ -62,7 +62,6 @@ my %looks = (
 	proposals => 'SELECT * FROM cudal1.proposal ORDER BY proposal_id',
 	'stored bytes' => 'SELECT role, sum(bytes) FROM cudal1.stored GROUP BY role ORDER BY role',
 	quotas => 'SELECT * FROM cudal1.quota ORDER BY role',
-	methods => 'SELECT * FROM cudal1.method WHERE NOT shipped ORDER BY name',
 	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
 	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
 	'null candidates' => 'SELECT * FROM cudal1.null_candidate ORDER BY task_id, name',
