@@ -138,6 +138,14 @@ cudal1_devices_drop(void)
 	problem[0] = failure[0] = '\0';
 }
 
+/* the command line of cudal1-measure by the settings, with one more option or NULL */
+static void
+make_command(char **argv, const char *option)
+{
+	cudal1_jobs_command(argv, cudal1_settings_program(), option, cudal1_allow_unsandboxed,
+						cudal1_settings_scratch(), cudal1_python);
+}
+
 /* ---- search ---- */
 
 static void
@@ -164,7 +172,7 @@ begin_search(void)
 	.scratch = cudal1_settings_scratch(),.on_line = take_line};
 	const char *reason;
 
-	cudal1_worker_jobs_command(argv, "--devices");
+	make_command(argv, "--devices");
 	search_wanted = false;
 	forget_devices();
 	searching = true;
@@ -300,7 +308,7 @@ claim_for(Device *device, const char *worker)
 	device->empty = good && claimed.n == 0;
 	if (good && !device->empty)
 	{
-		cudal1_worker_jobs_command(argv, NULL);
+		make_command(argv, NULL);
 		good = cudal1_jobs_begin(device, &claimed, argv, cudal1_settings_scratch(),
 								 cudal1_child_grace, &reason);
 		if (!good)

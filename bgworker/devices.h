@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "jobs.h"
+#include "supervise/jobs.h"
 
 /* searches for devices again, as soon as nothing is measured */
 extern void cudal1_devices_look(void);

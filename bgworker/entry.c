@@ -28,6 +28,8 @@
 #include "utils/snapmgr.h"
 
 #include "entry.h"
+#include "settings.h"
+#include "supervise/jobs.h"
 
 volatile bool cudal1_entry_in_call = false;
 
@@ -35,27 +37,6 @@ static Oid	extension = InvalidOid;
 static char *problem = NULL;
 
 #define MAX_ARGUMENTS 5
-
-void
-cudal1_entry_prepare_session(void)
-{
-	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"synchronous_commit", "local"},
-		{"statement_timeout", "0"},
-		/* A call waiting for a lock holds up all jobs of the worker; a failed one is repeated. */
-		{"lock_timeout", "1s"},
-		{"idle_in_transaction_session_timeout", "0"},
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_read_only", "off"},
-		{"row_security", "off"},
-		{"jit", "off"},
-		{"application_name", "cudal1 worker"},
-	};
-
-	for (int i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-}
 
 /*
  * A character that the database's encoding lacks becomes a question mark, because the quotation
@@ -264,4 +245,46 @@ Oid
 cudal1_entry_extension(void)
 {
 	return extension;
+}
+
+/* ---- what supervise/ needs of a worker: the log, and the queue by SPI ---- */
+
+static void
+write_log(const char *text)
+{
+	ereport(LOG,
+			(errmsg("%s", text)));
+}
+
+static bool
+connected(void)
+{
+	return true;
+}
+
+void
+cudal1_entry_prepare(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"synchronous_commit", "local"},
+		{"statement_timeout", "0"},
+		/* A call waiting for a lock holds up all jobs of the worker; a failed one is repeated. */
+		{"lock_timeout", "1s"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"row_security", "off"},
+		{"jit", "off"},
+		{"application_name", "cudal1 worker"},
+	};
+	static const Cudal1Queue queue = {.run = cudal1_entry_run,.problem = cudal1_entry_problem,
+		.connected = connected,.lease_seconds = &cudal1_lease_seconds};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+	if (!cudal1_jobs_prepare(write_log, &queue))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an epoll descriptor: %m")));
 }

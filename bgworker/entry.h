@@ -12,8 +12,8 @@
 
 #include "supervise/queue.h"
 
-/* fixes the settings of the worker's session; called once after connecting */
-extern void cudal1_entry_prepare_session(void);
+/* fixes the settings of the worker's session, and prepares supervise/; once after connecting */
+extern void cudal1_entry_prepare(void);
 
 /*
  * Looks the extension up again; GONE while there is none.  All calls below return GONE until this

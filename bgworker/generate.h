@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "jobs.h"
+#include "supervise/jobs.h"
 
 /*
  * Stores answers, makes candidates of them, advances campaigns and sends requests.  look: something

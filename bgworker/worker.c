@@ -29,7 +29,6 @@
 #include "devices.h"
 #include "entry.h"
 #include "generate.h"
-#include "jobs.h"
 #include "settings.h"
 #include "shared.h"
 #include "start.h"
@@ -287,9 +286,8 @@ cudal1_worker_main(Datum database)
 	if (!cudal1_slot_attach(DatumGetObjectId(database)))
 		proc_exit(0);
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
-	cudal1_entry_prepare_session();
+	cudal1_entry_prepare();
 	name_worker();
-	cudal1_worker_jobs_prepare();
 
 	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
 	for (;;)

@@ -9,7 +9,6 @@
 
 #include "postgres.h"
 
-#include "common/jsonapi.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 
@@ -38,25 +37,6 @@ cudal1_wait_event(uint32 *registered, const char *name)
 	return *registered;
 #else
 	return PG_WAIT_EXTENSION;
-#endif
-}
-
-/* since version 16 the actions of the JSON parser return a result */
-#if PG_VERSION_NUM >= 160000
-#define CUDAL1_JSON_ACTION JsonParseErrorType
-#define CUDAL1_JSON_CONTINUE return JSON_SUCCESS
-#else
-#define CUDAL1_JSON_ACTION void
-#define CUDAL1_JSON_CONTINUE return
-#endif
-
-static inline JsonLexContext *
-cudal1_json_lexer(char *json, int length, int encoding)
-{
-#if PG_VERSION_NUM >= 170000
-	return makeJsonLexContextCstringLen(NULL, json, length, encoding, true);
-#else
-	return makeJsonLexContextCstringLen(json, length, encoding, true);
 #endif
 }
 

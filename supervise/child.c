@@ -53,7 +53,7 @@
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
-const Cudal1Host *cudal1_host = NULL;
+void		(*cudal1_log) (const char *text) = NULL;
 
 static int	epoll_descriptor = -1;
 
@@ -87,14 +87,14 @@ say(const char *format,...)
 }
 
 bool
-cudal1_children_prepare(const Cudal1Host *host)
+cudal1_children_prepare(void (*log) (const char *text))
 {
-	cudal1_host = host;
+	cudal1_log = log;
 	epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_descriptor < 0)
 		return false;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-		host->log(say("could not become the parent of orphans: %s", strerror(errno)));
+		log(say("could not become the parent of orphans: %s", strerror(errno)));
 	return true;
 }
 
@@ -462,7 +462,7 @@ log_line(Cudal1Child *child)
 		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
 				 cut ? " ..." : "");
 	}
-	cudal1_host->log(text);
+	cudal1_log(text);
 }
 
 static void

@@ -3,8 +3,8 @@
  *		A child program, isolated from everything its host holds, on three pipes.
  *
  * The worker (bgworker/) and the agent (runner/) are hosts of this code.  It includes no header of
- * the server, allocates with malloc and raises no error.  It calls its host by the functions of a
- * Cudal1Host, and none of these may raise an error either.
+ * the server, allocates with malloc and raises no error.  The host's function for the log may raise
+ * none either.
  *
  * The host polls a child whenever the shared epoll descriptor is readable; no call waits for a
  * child. Each complete line of the child's standard output goes to on_line.  Its standard error
@@ -22,12 +22,6 @@
 
 /* the longest line that a measuring program may write (a result), in bytes */
 #define CUDAL1_MAX_LINE (1024 * 1024)
-
-/* the functions that a host provides */
-typedef struct Cudal1Host
-{
-	void		(*log) (const char *text);	/* writes a line for operators */
-} Cudal1Host;
 
 /* line is NUL-terminated; it may hold other NULs, so only length says where it ends */
 typedef void (*Cudal1OnLine) (void *owner, char *line, size_t length);
@@ -68,8 +62,8 @@ typedef struct Cudal1Program
 	void	   *owner;
 } Cudal1Program;
 
-/* set by cudal1_children_prepare */
-extern const Cudal1Host *cudal1_host;
+/* writes a line for operators; set by cudal1_children_prepare */
+extern void (*cudal1_log) (const char *text);
 
 /* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);
@@ -78,7 +72,7 @@ extern int64_t cudal1_clock_ms(void);
  * Before any other call: orphans of children become children of this process.  False where it can't
  * wait for children; errno says why.
  */
-extern bool cudal1_children_prepare(const Cudal1Host *host);
+extern bool cudal1_children_prepare(void (*log) (const char *text));
 
 /* readable when any child needs a poll */
 extern int	cudal1_children_epoll(void);

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 
 #include "jobs.h"
+#include "src/message.h"
 
 #define MAX_JOBS 512
 #define LABEL "cudal1-measure, job %lld"
@@ -105,10 +106,10 @@ most(int64_t a, int64_t b)
 }
 
 bool
-cudal1_jobs_prepare(const Cudal1Host *host, const Cudal1Queue *queue)
+cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue)
 {
 	cudal1_queue = queue;
-	return cudal1_children_prepare(host);
+	return cudal1_children_prepare(log);
 }
 
 int
@@ -149,7 +150,7 @@ note(const Job *job, const char *what)
 	char		text[CUDAL1_MAX_DETAIL + 128];
 
 	snprintf(text, sizeof(text), LABEL ": %s", (long long) job->claim.job_id, what);
-	cudal1_host->log(text);
+	cudal1_log(text);
 }
 
 static void
@@ -269,7 +270,7 @@ take_line(void *owner, char *line, size_t length)
 	/* after their results, and after it was told to stop, no line of the child counts */
 	if (!any_waits(heat))
 		return;
-	message = cudal1_queue->read(line, length);
+	message = cudal1_message_read(line, length);
 	job = message.type == CUDAL1_MESSAGE_RESULT ? find_job(heat, message.job_id) : NULL;
 	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
 		take_progress(heat, &message, line);

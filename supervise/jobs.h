@@ -15,7 +15,7 @@
 #define CUDAL1_MAX_DETAIL 2000
 
 /* called before any other function of supervise/; false: errno says why */
-extern bool cudal1_jobs_prepare(const Cudal1Host *host, const Cudal1Queue *queue);
+extern bool cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue);
 
 /* Makes the command line of cudal1-measure; `option` and `python` may be NULL. */
 #define CUDAL1_COMMAND_WORDS 8

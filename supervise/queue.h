@@ -2,8 +2,8 @@
  * queue.h
  *		The entry points of the queue (docs/protocol.md, section 1), as worker and agent call them.
  *
- * Worker and agent differ in the functions of a Cudal1Queue: how a query is run, and how a line is
- * read.  None of these functions may raise an error.
+ * Worker and agent differ in the functions of a Cudal1Queue: how a query is run.  None of these
+ * functions may raise an error.
  */
 #ifndef CUDAL1_SUPERVISE_QUEUE_H
 #define CUDAL1_SUPERVISE_QUEUE_H
@@ -52,19 +52,6 @@ typedef enum Cudal1Answer
 	CUDAL1_ANSWER_LATER			/* a session's open transaction is changing the job */
 } Cudal1Answer;
 
-typedef struct Cudal1Message
-{
-	enum
-	{
-		CUDAL1_MESSAGE_INVALID, /* no JSON object in UTF-8, or one of another type */
-		CUDAL1_MESSAGE_PROGRESS,
-		CUDAL1_MESSAGE_RESULT
-	}			type;
-	bool		waiting;		/* progress: another measurement holds the device */
-	bool		cancelled;		/* result: the program was told to stop */
-	int64_t		job_id;			/* job that the message is about; 0: it does not say */
-} Cudal1Message;
-
 typedef struct Cudal1Queue
 {
 	/*
@@ -77,7 +64,6 @@ typedef struct Cudal1Queue
 	const char *(*problem) (void);
 	bool		(*connected) (void);
 	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
-	Cudal1Message (*read) (char *line, size_t length);
 } Cudal1Queue;
 
 /* set by cudal1_jobs_prepare */

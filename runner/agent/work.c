@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,31 +34,6 @@ static void
 write_log(const char *text)
 {
 	agent_log("%s", text);
-}
-
-static bool
-is_text(const json_t *object, const char *member, const char *text)
-{
-	const char *value = json_string_value(json_object_get(object, member));
-
-	return value && strcmp(value, text) == 0;
-}
-
-static Cudal1Message
-read_line(char *line, size_t length)
-{
-	json_t	   *root = json_loadb(line, length, 0, NULL);
-	Cudal1Message message = {.type = CUDAL1_MESSAGE_INVALID};
-
-	if (is_text(root, "type", "result"))
-		message.type = CUDAL1_MESSAGE_RESULT;
-	else if (is_text(root, "type", "progress"))
-		message.type = CUDAL1_MESSAGE_PROGRESS;
-	message.waiting = is_text(root, "phase", "waiting");
-	message.cancelled = is_text(root, "outcome", "cancelled");
-	message.job_id = json_integer_value(json_object_get(root, "job_id"));
-	json_decref(root);
-	return message;
 }
 
 /* ---- claims ---- */
@@ -236,10 +210,8 @@ leave(int status)
 int
 work_measure(void)
 {
-	static const Cudal1Host host = {.log = write_log};
 	static const Cudal1Queue queue = {.run = connection_run, .problem = connection_problem,
-		.connected = connection_is_open, .lease_seconds = &agent_settings.lease,
-		.read = read_line};
+		.connected = connection_is_open, .lease_seconds = &agent_settings.lease};
 	bool		pilot = agent_settings.once || agent_settings.until_idle >= 0;
 	double		served_at = clock_now();
 	double		busy_at = served_at;
@@ -247,7 +219,7 @@ work_measure(void)
 	double		expire_at = 0;
 	double		refresh_at = 0;
 
-	if (!cudal1_jobs_prepare(&host, &queue))
+	if (!cudal1_jobs_prepare(write_log, &queue))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
 		return 1;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "../../src/buffer.c"
+#include "../../src/message.c"
 #include "../../supervise/child.c"
 #include "../../supervise/jobs.c"
 #include "../../supervise/queue.c"
