@@ -82,9 +82,3 @@ RETURN cudal1.raise_if(NOT cudal1.owns(owner), '42501',
 		ELSE 'That role, its members and operators may use it.' END));
 COMMENT ON FUNCTION cudal1.check_owner IS
 'error 42501 where the calling role may not use a subject of that owner';
-
-CREATE FUNCTION cudal1.is_exempt(owner text)
-RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
-RETURN COALESCE(has_function_privilege(to_regrole(quote_ident(owner))::oid, 'cudal1.is_operator()',
-	'EXECUTE'), false);
-COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';

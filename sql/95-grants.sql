@@ -8,28 +8,43 @@
  * now and then.
  */
 
-CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint,
-	OUT requests bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+CREATE FUNCTION cudal1.quota_of(owner text, OUT candidates bigint, OUT bytes bigint,
+	OUT requests bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+AS $$
 BEGIN
-	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint),
-		COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
-			COALESCE(x.requests, y.requests, 10000::bigint)
-		INTO queued_candidates, stored_bytes, requests
+	SELECT coalesce(x.queued_candidates, y.queued_candidates, 10000),
+			coalesce(x.stored_bytes, y.stored_bytes, 10737418240),
+			coalesce(x.requests, y.requests, 10000)
+		INTO candidates, bytes, requests
 		FROM (SELECT quota_of.owner AS role) AS o
 			LEFT JOIN cudal1.quota AS x ON x.role = o.role
-			LEFT JOIN cudal1.quota AS y ON y.role = '';
+			LEFT JOIN cudal1.quota AS y ON y.role = ''
+		-- NULL where that role was dropped
+		WHERE has_function_privilege(to_regrole(quote_ident(o.role))::oid,
+			'cudal1.is_operator()', 'EXECUTE') IS NOT TRUE;
 END
 $$;
 COMMENT ON FUNCTION cudal1.quota_of IS
-'the quotas of a role: its own, else those for all, else the defaults';
+'the quotas of a role: its own, else those for all, else the defaults; NULL: an operator, which has
+none';
 
-CREATE FUNCTION cudal1.queued_of(owner text)
-RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
-		AND j.state = 'queued' AND j.kind = 'measure';
-END;
-COMMENT ON FUNCTION cudal1.queued_of IS 'candidates of a role that wait for their measurement';
+CREATE FUNCTION cudal1.used_of(owner text, OUT candidates bigint, OUT bytes bigint,
+	OUT requests bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+AS $$
+BEGIN
+	candidates := (SELECT count(*) FROM cudal1.job AS j
+		WHERE j.trainer = used_of.owner AND j.state = 'queued' AND j.kind = 'measure');
+	bytes := (SELECT coalesce(sum(s.bytes), 0) FROM cudal1.stored AS s
+		WHERE s.role = used_of.owner);
+	requests := (SELECT count(*) FROM cudal1.request AS r
+		WHERE r.created_by = used_of.owner AND r.state IN ('queued', 'running'));
+END
+$$;
+COMMENT ON FUNCTION cudal1.used_of IS
+'what a role has of what its quotas limit: candidates that wait for their measurement, bytes that
+are stored, requests under way';
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -40,14 +55,26 @@ END;
 COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
-CREATE FUNCTION cudal1.add_up_stored()
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.room_of(owner text, OUT candidates bigint, OUT bytes bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
+DECLARE
+	q		constant record := cudal1.quota_of(owner);
+	u		record;
 BEGIN
-	-- above READ COMMITTED rows that others added up since would be an error
+	-- the worker, too, for which the role was admitted before
+	IF q.bytes IS NULL OR cudal1.is_operator() THEN
+		candidates := 1000000000000;
+		bytes := 1000000000000000;
+		RETURN;
+	END IF;
+	u := cudal1.used_of(owner);
+	candidates := q.candidates - u.candidates;
+	bytes := q.bytes - u.bytes;
+	-- A thousand rows become one. Above READ COMMITTED rows that others added up since would be an
+	-- error; those that another transaction is adding up at this moment are left to it.
 	IF current_setting('transaction_isolation') = 'read committed'
 		AND (SELECT count(*) FROM cudal1.stored) > 1000 THEN
-		-- another transaction may be adding up rows at this moment; they are left to it
 		WITH gone AS (
 			DELETE FROM cudal1.stored AS s
 				WHERE s.stored_id = ANY (ARRAY(
@@ -58,37 +85,16 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.add_up_stored IS
-'adds up the rows of cudal1.stored, one for each role, where there are more than a thousand';
-
-CREATE FUNCTION cudal1.room_of(owner text, OUT candidates bigint, OUT bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	q		record;
-BEGIN
-	-- the worker, too, for which the role was admitted before
-	IF cudal1.is_operator() OR cudal1.is_exempt(owner) THEN
-		candidates := 1000000000000;
-		bytes := 1000000000000000;
-		RETURN;
-	END IF;
-	q := cudal1.quota_of(owner);
-	candidates := q.queued_candidates - cudal1.queued_of(owner);
-	bytes := q.stored_bytes - (SELECT coalesce(sum(s.bytes), 0) FROM cudal1.stored AS s
-		WHERE s.role = room_of.owner);
-	PERFORM cudal1.add_up_stored();
-END
-$$;
 COMMENT ON FUNCTION cudal1.room_of IS
-'what a role is below its quotas of candidates and bytes; negative: above';
+'what a role is below its quotas of candidates and bytes; negative: above. Adds the rows of
+cudal1.stored up, one for each role, where there are more than a thousand';
 
 CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT format('role "%s" has used up its quota of %s', owner,
-			CASE quota WHEN 'candidates' THEN q.queued_candidates || ' queued candidates'
-					   WHEN 'bytes' THEN q.stored_bytes || ' stored bytes'
+			CASE quota WHEN 'candidates' THEN q.candidates || ' queued candidates'
+					   WHEN 'bytes' THEN q.bytes || ' stored bytes'
 					   ELSE q.requests || ' requests under way' END)
 		FROM cudal1.quota_of(owner) AS q;
 END;
@@ -117,21 +123,20 @@ CREATE FUNCTION cudal1.check_room(owner text, queued bigint, more bigint)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	q		record := cudal1.quota_of(owner);
+	q		constant record := cudal1.quota_of(owner);
 	r		record;
 BEGIN
 	-- A count reads as many entries as the quota is large. So only some of many small submissions
 	-- count, and a role can pass a large quota by some hundredths.
-	IF random() * q.queued_candidates > 100 AND random() * q.stored_bytes > 100 * more THEN
+	IF random() * q.candidates > 100 AND random() * q.bytes > 100 * more THEN
 		RETURN;
 	END IF;
 	r := cudal1.room_of(owner);
 	-- the rows are written by now, and the error undoes them
 	IF r.candidates < 0 AND queued > 0 THEN
-		PERFORM cudal1.refuse(owner, 'candidates', cudal1.queued_of(owner) - queued, queued);
+		PERFORM cudal1.refuse(owner, 'candidates', q.candidates - r.candidates - queued, queued);
 	ELSIF r.bytes < 0 AND more > 0 THEN
-		PERFORM cudal1.refuse(owner, 'bytes',
-			q.stored_bytes - r.bytes - more, more);
+		PERFORM cudal1.refuse(owner, 'bytes', q.bytes - r.bytes - more, more);
 	END IF;
 END
 $$;
@@ -152,35 +157,21 @@ COMMENT ON FUNCTION cudal1.store IS
 
 CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
 	OUT requests bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET plan_cache_mode = force_custom_plan
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
-	q			record := cudal1.quota_of(owner);
-	under_way	constant bigint := (SELECT count(*) FROM cudal1.request AS r
-		WHERE r.created_by = request_room.owner AND r.state IN ('queued', 'running'));
-	waiting		bigint;
-	bytes		bigint;
+	q		constant record := cudal1.quota_of(owner);
+	u		constant record := cudal1.used_of(owner);
 BEGIN
-	quota := 'requests';
-	used := under_way;
-	requests := q.requests - used;
-	IF cudal1.is_exempt(owner) THEN
-		requests := 1000000000000;
-		RETURN;
-	END IF;
-	-- answers become candidates without a further check, so requests are checked here
-	waiting := cudal1.queued_of(owner) + under_way;
-	IF q.queued_candidates - waiting < requests THEN
-		quota := 'candidates';
-		used := waiting;
-		requests := q.queued_candidates - waiting;
-	END IF;
-	bytes := (SELECT sum(s.bytes) FROM cudal1.stored AS s WHERE s.role = request_room.owner);
-	IF requests > 0 AND bytes > q.stored_bytes THEN
-		quota := 'bytes';
-		used := bytes;
-		requests := 0;
-	END IF;
+	SELECT v.name, v.used, coalesce(v.room, 1000000000000) INTO quota, used, requests
+		FROM (VALUES
+			(1, 'requests', u.requests, q.requests - u.requests),
+			-- answers become candidates without a further check, so requests are checked here
+			(2, 'candidates', u.candidates + u.requests,
+				q.candidates - u.candidates - u.requests),
+			(3, 'bytes', u.bytes, CASE WHEN u.bytes > q.bytes THEN 0 END))
+			AS v (place, name, used, room)
+		ORDER BY v.room, v.place LIMIT 1;
 END
 $$;
 COMMENT ON FUNCTION cudal1.request_room IS
@@ -225,31 +216,15 @@ cudal1_submit_batch() a reason. Operators only. Errors:
 42704 unknown role, 22023 a negative number';
 
 CREATE VIEW cudal1.quota_use AS
-	SELECT r.role, j.candidates AS queued_candidates,
-			CASE WHEN NOT e.exempt THEN COALESCE(q.queued_candidates, d.queued_candidates,
-				10000::bigint) END AS most_candidates,
-			COALESCE(s.bytes, 0::bigint) AS stored_bytes,
-			CASE WHEN NOT e.exempt THEN COALESCE(q.stored_bytes, d.stored_bytes, 10737418240)
-			END AS most_bytes, x.requests,
-				CASE WHEN NOT e.exempt THEN COALESCE(q.requests, d.requests, 10000::bigint)
-				END AS most_requests
+	SELECT r.role, u.candidates AS queued_candidates, q.candidates AS most_candidates,
+			u.bytes AS stored_bytes, q.bytes AS most_bytes, u.requests,
+			q.requests AS most_requests
 		FROM (SELECT y.role FROM cudal1.quota AS y WHERE y.role <> ''
 			  UNION SELECT y.role FROM cudal1.stored AS y
 			  UNION SELECT y.created_by FROM cudal1.request AS y
 				WHERE y.state IN ('queued', 'running')) AS r
-			CROSS JOIN LATERAL (
-				SELECT COALESCE(has_function_privilege(to_regrole(quote_ident(r.role))::oid,
-					'cudal1.is_operator()', 'EXECUTE'), false) AS exempt) AS e
-			CROSS JOIN LATERAL (
-				SELECT count(*) AS candidates FROM cudal1.job AS y
-					WHERE y.trainer = r.role AND y.state = 'queued' AND y.kind = 'measure') AS j
-			CROSS JOIN LATERAL (
-				SELECT count(*) AS requests FROM cudal1.request AS y
-					WHERE y.created_by = r.role AND y.state IN ('queued', 'running')) AS x
-			CROSS JOIN LATERAL (SELECT sum(y.bytes)::bigint AS bytes FROM cudal1.stored AS y
-				WHERE y.role = r.role) AS s
-			LEFT JOIN cudal1.quota AS q ON q.role = r.role
-			LEFT JOIN cudal1.quota AS d ON d.role = '';
+			CROSS JOIN LATERAL cudal1.used_of(r.role) AS u
+			CROSS JOIN LATERAL cudal1.quota_of(r.role) AS q;
 COMMENT ON VIEW cudal1.quota_use IS
 'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any); also
 of roles that were dropped, whose quotas and texts stay';
@@ -275,7 +250,8 @@ AS $$
 			'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
 			'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
-			'cudal1.campaign_options']),
+			-- with which the view cudal1.quota_use is made
+			'cudal1.campaign_options', 'cudal1.quota_of', 'cudal1.used_of']),
 		('{analyst}', 'EXECUTE', ARRAY['cudal1_check']),
 		-- what proposes, and asks models
 		('{trainer}', 'EXECUTE',
@@ -293,7 +269,7 @@ AS $$
 			'cudal1.release', 'cudal1.expire_leases', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
 		('{operator}', 'EXECUTE', ARRAY['all', 'cudal1.worker_state', 'cudal1.preloaded',
-			'cudal1.is_operator', 'cudal1.campaign_options']),
+			'cudal1.is_operator', 'cudal1.campaign_options', 'cudal1.quota_of', 'cudal1.used_of']),
 		-- models in training see neither detectors nor evidence
 		('{trainer}', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',

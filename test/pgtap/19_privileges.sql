@@ -43,12 +43,12 @@ FROM (VALUES
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_check_reference', 'cudal1_add_baselines', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group',
-		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'campaign_options']),
+		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'campaign_options', 'quota_of', 'used_of']),
 	('analyst', ARRAY['cudal1_wait', 'cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report', 'cudal1_light', 'cudal1_best', 'cudal1_lineage', 'cudal1_counters',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status',
-		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'campaign_options']),
+		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'campaign_options', 'quota_of', 'used_of']),
 	('agent', ARRAY['register_device', 'claim', 'heartbeat', 'finish', 'release', 'expire_leases', 'take_back', 'wake', 'cudal1_status'])) AS v (kind, names);
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE nspname <> 'cudal1' AND proname NOT IN ('cudal1_grant', 'cudal1_revoke') AND NOT has_function_privilege('cudal1_test_operator', oid, 'EXECUTE')$$,
 	'an operator calls every function for users but those that grant');
