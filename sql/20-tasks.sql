@@ -78,7 +78,7 @@ COMMENT ON FUNCTION cudal1.check_name IS
 'error 42704 where no baseline, campaign, device, method, model, pool, profile, role, task or
 template, as the subject says, has this name';
 
-CREATE FUNCTION cudal1.find_task(task text)
+CREATE FUNCTION cudal1.find_task(task text, own boolean DEFAULT false)
 RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
@@ -89,7 +89,8 @@ BEGIN
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_name('task', task);
 	END IF;
-	IF t.retired_at IS NOT NULL THEN
+	PERFORM cudal1.check_owner(format('task "%s"', t.name), t.created_by) WHERE own;
+	IF t.retired_at IS NOT NULL AND NOT own THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" is retired', t.name),
 			DETAIL = format('Role "%s" retired it: %s', t.retired_by, t.retired_reason),
 			HINT = 'cudal1_restore_task() brings it back.';
@@ -98,7 +99,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_task IS
-'the task of a name; error 42704 if there is none, or if it is retired';
+'the task of a name; error 42704 if there is none, or if it is retired. own: one of the caller''s,
+retired or not; error 42501 where it is another role''s';
 
 CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
 RETURNS text
@@ -400,29 +402,11 @@ RETURN cudal1.raise_if(NOT coalesce(cudal1.matches(reason, '[^[:space:]]', 1900)
 COMMENT ON FUNCTION cudal1.check_reason IS
 'error 22004 or 22023 for a reason that says nothing, or too much';
 
-CREATE FUNCTION cudal1.own_task(task text)
-RETURNS cudal1.task LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	t		cudal1.task;
-BEGIN
-	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = own_task.task;
-	IF NOT FOUND THEN
-		t := cudal1.find_task(task);	-- raises the error
-	END IF;
-	PERFORM cudal1.check_owner(format('task "%s"', t.name), t.created_by);
-	RETURN t;
-END
-$$;
-COMMENT ON FUNCTION cudal1.own_task IS
-'the caller''s task of this name, retired or not; error 42704 where there is none, 42501 where it is
-another role''s';
-
 CREATE FUNCTION @extschema@.cudal1_retire_task(task text, reason text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	t		cudal1.task := cudal1.own_task(task);
+	t		cudal1.task := cudal1.find_task(task, true);
 BEGIN
 	PERFORM cudal1.check_reason(reason);
 	-- jobs are locked before tasks, as everywhere
@@ -448,7 +432,7 @@ CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	t		cudal1.task := cudal1.own_task(task);
+	t		cudal1.task := cudal1.find_task(task, true);
 BEGIN
 	UPDATE cudal1.task AS x SET retired_at = NULL, retired_by = NULL, retired_reason = NULL
 		WHERE x.task_id = t.task_id AND x.retired_at IS NOT NULL;

@@ -379,7 +379,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = 
 AS $$
 DECLARE
 	proposer text := cudal1.caller();
-	into_pool int := cudal1.use_pool(pool);
+	into_pool int := cudal1.find_pool(pool, true);
 	t		cudal1.task;
 BEGIN
 	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
@@ -506,7 +506,7 @@ BEGIN
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.demand_submission('-', method, priority, group_key, proposal_key);
 	IF pool IS NOT NULL THEN
-		into_pool := cudal1.use_pool(pool);
+		into_pool := cudal1.find_pool(pool, true);
 	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response,
 		cudal1.code_alone(submit_response.prompt_id)) AS r;
@@ -649,7 +649,7 @@ AS $$
 DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();
-	into_pool	int := cudal1.use_pool(pool);
+	into_pool	int := cudal1.find_pool(pool, true);
 	batch		cudal1.batch_row[];
 	r			record;
 BEGIN

@@ -441,7 +441,7 @@ DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	queued	boolean;
 BEGIN
-	PERFORM cudal1.own_task(task);
+	PERFORM cudal1.check_owner(format('task "%s"', t.name), t.created_by);
 	queued := cudal1.enqueue_reference(t);
 	PERFORM cudal1.warn_no_device(t) WHERE queued;
 	RETURN queued;

@@ -124,20 +124,6 @@ COMMENT ON FUNCTION cudal1.measured_otherwise IS
 'whether a measurement was made with another driver or version of cudal1-measure than its device has
 now. The last seen device of its model stands for one that is no longer served';
 
-CREATE FUNCTION cudal1.moment_before(older_than interval)
-RETURNS timestamptz LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
-	RETURN clock_timestamp() - older_than;
-EXCEPTION WHEN datetime_field_overflow THEN
-	RAISE EXCEPTION USING ERRCODE = '22023',
-		MESSAGE = 'older_than must not reach back before the first timestamp, in 4713 BC';
-END
-$$;
-COMMENT ON FUNCTION cudal1.moment_before IS
-'the present time less older_than. Error 22023 where older_than is negative or too long';
-
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -148,7 +134,9 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR best_per_task IS NULL, '22004',
 		'older_than and best_per_task must not be null');
-	latest := cudal1.moment_before(older_than);
+	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	-- further back there is nothing, and the first timestamp is not far
+	latest := clock_timestamp() - least(older_than, '6000 years'::interval);
 	PERFORM cudal1.raise_if(best_per_task < 1, '22023', 'best_per_task must be at least 1');
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
 	-- has nothing to add
@@ -187,7 +175,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 verdict is older than that, or was made with another driver or runner than its device has now;
 returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high score
 that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors:
-22023 where older_than is negative or reaches back before the first timestamp';
+22023 where older_than is negative';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -2,42 +2,27 @@
  * Pools as users see them: what one run generates feeds that run alone.
  */
 
-CREATE FUNCTION cudal1.find_pool(pool text)
+CREATE FUNCTION cudal1.find_pool(pool text, proposes boolean DEFAULT false)
 RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
-	id		int;
-BEGIN
-	PERFORM cudal1.raise_if(pool IS NULL, '22004', 'pool must not be null');
-	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
-	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('pool', pool);
-	END IF;
-	RETURN id;
-END
-$$;
-COMMENT ON FUNCTION cudal1.find_pool IS
-'the pool of this name; errors: 42704 there is none, 22004 NULL';
-
-CREATE FUNCTION cudal1.use_pool(pool text)
-RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	id		int;
-	owner	text;
+	p		record;
 BEGIN
 	IF pool = 'main' THEN
 		RETURN 1;
 	END IF;
-	id := cudal1.find_pool(pool);
-	SELECT p.created_by INTO STRICT owner FROM cudal1.pool AS p WHERE p.pool_id = id;
-	PERFORM cudal1.check_owner(format('pool "%s"', pool), owner);
-	RETURN id;
+	PERFORM cudal1.raise_if(pool IS NULL, '22004', 'pool must not be null');
+	SELECT x.pool_id, x.created_by INTO p FROM cudal1.pool AS x WHERE x.name = find_pool.pool;
+	IF NOT FOUND THEN
+		PERFORM cudal1.check_name('pool', pool);
+	END IF;
+	PERFORM cudal1.check_owner(format('pool "%s"', pool), p.created_by) WHERE proposes;
+	RETURN p.pool_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.use_pool IS
-'the pool of this name, for the caller to propose into; errors: 42704 there is none, 42501 it is
-another role''s, 22004 NULL';
+COMMENT ON FUNCTION cudal1.find_pool IS
+'the pool of this name; errors: 42704 there is none, 22004 NULL, 42501 another role''s, where the
+caller proposes into it';
 
 CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -626,7 +626,7 @@ RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[], system text)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT p.prompt_id, p.prompt, p.exemplars, p.system
-	FROM cudal1.use_pool(pool) AS u,
+	FROM cudal1.find_pool(pool, true) AS u,
 		LATERAL cudal1.make_prompt(task, n, strategy, kind, temperature, seed, pool,
 			cudal1.caller(), template, failures) AS p
 	WHERE u IS NOT NULL;
@@ -652,7 +652,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = 
 AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
-	in_pool	int := cudal1.use_pool(pool);
+	in_pool	int := cudal1.find_pool(pool, true);
 	rewards	float8[];
 	island	int;
 	id		bigint;

@@ -77,7 +77,7 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	o		jsonb;
-	into_pool int := cudal1.use_pool(pool);
+	into_pool int := cudal1.find_pool(pool, true);
 	id		bigint;
 	lanes	bigint;
 BEGIN

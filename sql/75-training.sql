@@ -23,7 +23,7 @@ DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
 	g		cudal1.campaign_group;
-	from_pool int := cudal1.use_pool(pool);
+	from_pool int := cudal1.find_pool(pool, true);
 BEGIN
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
 	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN

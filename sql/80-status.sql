@@ -500,7 +500,9 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR dry_run IS NULL,
 		'22004', 'older_than and dry_run must not be null');
-	latest := cudal1.moment_before(older_than);
+	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	-- further back there is nothing, and the first timestamp is not far
+	latest := clock_timestamp() - least(older_than, '6000 years'::interval);
 	ids := ARRAY(SELECT p.candidate_id FROM cudal1.prunable(latest) AS p);
 	-- a standby can lock no row
 	IF NOT dry_run THEN
@@ -545,8 +547,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
 them, as a standby can. Verdict, detail and hash stay, so the same code proposed again is known, and
 is not measured again, unless it was imported. A candidate that has an imported success of any
-device is left as it is. Nothing calls it by itself. Errors: 22023 where older_than is negative or
-reaches back before the first timestamp';
+device is left as it is. Nothing calls it by itself. Error 22023 where older_than is negative';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
