@@ -11,22 +11,26 @@
  * JIT compiler.
  */
 
-CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int,
-	deadline timestamptz, owner text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.enqueue(kind text, t cudal1.task, candidate_id bigint, priority int,
+	owner text, deadline timestamptz DEFAULT NULL, device text DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
+DECLARE
+	id		bigint;
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
 			deadline, trainer)
-		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile,
-				coalesce(t.device_model, t.device), t.cores, t.language, enqueue_measure.priority,
-				enqueue_measure.deadline, enqueue_measure.owner)
-		ON CONFLICT DO NOTHING;
+		VALUES (enqueue.kind, t.task_id, enqueue.candidate_id, t.profile,
+				coalesce(enqueue.device, t.device_model, t.device), t.cores, t.language,
+				enqueue.priority, enqueue.deadline, enqueue.owner)
+		ON CONFLICT DO NOTHING
+		RETURNING job_id INTO id;
+	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.enqueue_measure IS
-'queues the measurement of a candidate by the profile in t on its task''s device, in the turn and
-the quota of a role';
+COMMENT ON FUNCTION cudal1.enqueue IS
+'queues a job of a kind for a candidate, by the profile in t, on a device (NULL: the task''s), in
+the turn and the quota of a role (empty: none); returns it, NULL where it is queued already';
 
 CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -85,7 +89,7 @@ BEGIN
 					AND (x.state IN ('queued', 'measuring', 'verifying') OR x.imported))
 			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r)
 		THEN
-			PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
+			PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner, deadline);
 		END IF;
 		-- Its other proposers may have cancelled it in the meantime. Now it is wanted again.
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
@@ -109,7 +113,7 @@ BEGIN
 						   AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
-		PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
+		PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner, deadline);
 		RETURN true;
 	END IF;
 	RETURN false;

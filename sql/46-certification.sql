@@ -233,7 +233,7 @@ BEGIN
 		ON CONFLICT DO NOTHING;
 	-- the task is not locked, because its verdicts would wait for this transaction
 	t.profile := 'certify';
-	PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
+	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
 	PERFORM cudal1.wake();
 	RETURN true;
 END

@@ -239,7 +239,7 @@ BEGIN
 			WHERE c.candidate_id = id;
 		IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
 			t.profile := 'certify';
-			PERFORM cudal1.enqueue_measure(t, id, -1000000000, NULL, '');
+			PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
 			CONTINUE;
 		END IF;
 		-- A role's job has the profile of its first proposal. What answers a group's prompt has the
@@ -255,7 +255,7 @@ BEGIN
 			ORDER BY p.name, p.proposal_id
 		LOOP
 			t.profile := o.profile;
-			PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name);
+			PERFORM cudal1.enqueue('measure', t, id, 0, o.name);
 		END LOOP;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
@@ -399,7 +399,6 @@ DECLARE
 	t		cudal1.task;
 	id		bigint;
 	n		bigint := 0;
-	added	bigint;
 BEGIN
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.find_task(task) WHERE task IS NOT NULL;
@@ -424,13 +423,8 @@ BEGIN
 			WHERE k.task_id = t.task_id AND k.name = 'reference');
 		SELECT k.candidate_id INTO STRICT id FROM cudal1.null_candidate AS k
 			WHERE k.task_id = t.task_id AND k.name = 'reference';
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-			priority)
-			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language,
-				cudal1_measure_aa.priority)
-			ON CONFLICT DO NOTHING;
-		GET DIAGNOSTICS added = ROW_COUNT;
-		n := n + added;
+		n := n + (cudal1.enqueue('evaluate', t, id, cudal1_measure_aa.priority, cudal1.caller(),
+			NULL, d.device_key) IS NOT NULL)::int;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;

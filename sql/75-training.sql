@@ -148,7 +148,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
 give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501
 another role''s, 22023 no texts, or others than those that the group was answered with';
 
-CREATE FUNCTION cudal1.group_owner(group_key text)
+CREATE FUNCTION cudal1.group_owner(group_key text, owner text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
@@ -164,8 +164,12 @@ BEGIN
 		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
 			USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
 			WHERE g.group_key = group_owner.group_key) AS o;
-	IF cudal1.caller() = ANY (owners) THEN
-		RETURN cudal1.caller();
+	PERFORM cudal1.raise_if((owner = ANY (owners)) IS NOT TRUE, '42704',
+			format('role "%s" has no group "%s"', owner, coalesce(group_key, 'NULL')),
+			'Groups come from cudal1_next_group(), or are the group_key of submissions.')
+		WHERE owner IS NOT NULL;
+	IF coalesce(owner, cudal1.caller()) = ANY (owners) THEN
+		RETURN coalesce(owner, cudal1.caller());
 	END IF;
 	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
 	PERFORM cudal1.raise_if(cardinality(usable) > 1, '22023',
@@ -181,8 +185,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.group_owner IS
-'whose group the caller means by a key: its own, else that of a role whose things it may use; error
-42704 where there is none, 22023 where there are several';
+'whose group is meant by a key: the owner''s that is named, else the caller''s own, else that of a
+role whose things it may use; error 42704 where there is none, 22023 where there are several';
 
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
 	owner text DEFAULT NULL)
@@ -190,7 +194,7 @@ RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, adva
 	failure text, detail text) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
-	its_owner	text := coalesce(owner, cudal1.group_owner(group_key));
+	its_owner	text := cudal1.group_owner(group_key, owner);
 	-- a campaign's group has one task, even if its owner proposes more by its key
 	its_task	bigint := (SELECT l.task_id
 							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
@@ -198,15 +202,6 @@ DECLARE
 							WHERE g.group_key = cudal1_group_result.group_key
 								AND c.created_by = its_owner);
 BEGIN
-	PERFORM cudal1.raise_if(its_task IS NULL
-			AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
-			WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner)
-			AND NOT EXISTS (SELECT FROM cudal1.request AS r
-			WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner),
-		'42704',
-		format('role "%s" has no group "%s"', its_owner,
-			coalesce(cudal1_group_result.group_key, 'NULL')),
-		'Groups come from cudal1_next_group(), or are the group_key of submissions.');
 	RETURN QUERY
 		WITH member AS (
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,

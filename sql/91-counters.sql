@@ -39,11 +39,7 @@ BEGIN
 	PERFORM cudal1.raise_if(t.retired_at IS NOT NULL, '55000',
 		format('task "%s" is retired', t.name));
 	PERFORM cudal1.warn_no_device(t);
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
-		VALUES ('profile', t.task_id, candidate, t.profile, coalesce(t.device_model, t.device),
-			t.cores, t.language, cudal1_profile.priority)
-		ON CONFLICT DO NOTHING
-		RETURNING job_id INTO id;
+	id := cudal1.enqueue('profile', t, candidate, priority, cudal1.caller());
 	PERFORM cudal1.wake();
 	RETURN coalesce(id, (SELECT j.job_id FROM cudal1.job AS j
 		WHERE j.candidate_id = cudal1_profile.candidate AND j.kind = 'profile'
