@@ -542,13 +542,6 @@ COMMENT ON FUNCTION cudal1.baseline_code IS
 'the code of a baseline of a PyTorch task, which is a candidate and, with its class Model, a
 reference; NULL for another variant or language';
 
-CREATE FUNCTION cudal1.timed_reference(t cudal1.task)
-RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN t.baseline = 'reference' THEN t.reference
-	ELSE cudal1.baseline_code(t, t.baseline) END;
-COMMENT ON FUNCTION cudal1.timed_reference IS
-'the code that a task''s candidates are timed against, and compared with';
-
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
 RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC

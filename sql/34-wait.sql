@@ -58,7 +58,8 @@ BEGIN
 				AND (c.state IN ('queued', 'measuring', 'verifying')
 					-- a session that submits an imported code waits for its measurement
 					OR c.imported AND EXISTS (SELECT FROM cudal1.job AS j
-						WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))));
+						WHERE j.candidate_id = c.candidate_id
+							AND j.kind IN ('measure', 'verify'))));
 		seconds := extract(epoch FROM until - clock_timestamp());
 		EXIT WHEN pending = '{}' OR seconds <= 0;
 		PERFORM cudal1.sleep_until_verdict(seconds);

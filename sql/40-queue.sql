@@ -173,12 +173,12 @@ BEGIN
 	RETURN jsonb_build_object(
 		'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
-			-- a baseline is checked against the reference itself
-			'reference', CASE WHEN j.kind = 'measure'
+			-- a baseline is timed against, but it is itself checked against the reference
+			'reference', CASE WHEN t.baseline = 'reference' OR j.kind = 'measure'
 								  AND EXISTS (SELECT FROM cudal1.null_candidate AS k
 									  WHERE k.candidate_id = j.candidate_id
 										  AND k.name = 'reference')
-							  THEN t.reference ELSE cudal1.timed_reference(t) END,
+							  THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
 			'probes', t.options -> 'probes', 'counts_work', t.bytes IS NULL),
 		'profile', to_jsonb(p),
@@ -435,8 +435,9 @@ $$;
 COMMENT ON FUNCTION cudal1.cancel_overdue IS
 'cancels waiting jobs whose deadline has passed; returns their number';
 
-CREATE FUNCTION cudal1.end_claims(server text, worker text)
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
+CREATE FUNCTION cudal1.take_back(server text, worker text)
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	j		cudal1.job;
@@ -447,7 +448,7 @@ BEGIN
 		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.state = 'running' AND CASE WHEN server IS NULL
 				THEN x.lease_until < clock_timestamp()
-				ELSE starts_with(x.worker, server || ' ') AND x.worker <> end_claims.worker
+				ELSE starts_with(x.worker, server || ' ') AND x.worker <> take_back.worker
 					AND cudal1.owns(x.login) END
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
@@ -469,29 +470,23 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_claims IS
-'requeues jobs whose lease ended, each a failure, or with a server what its former workers had and
-the calling role may use; ends them after the profile''s attempts; returns their number';
+COMMENT ON FUNCTION cudal1.take_back IS
+'requeues at once what former workers of a server were measuring when they died, and the calling
+role may use; returns the number of jobs. server: the beginning that the names of its workers share,
+worker: the caller''s own name. Without a server: jobs whose lease ended, each a failure, which ends
+them after the profile''s attempts';
 
 CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
 	PERFORM cudal1.cancel_overdue(), cudal1.place_waiting();
-	RETURN cudal1.end_claims(NULL, NULL);
+	RETURN cudal1.take_back(NULL, NULL);
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases IS
 'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s
 attempts; returns their number. Cancels what has passed its deadline and places what waits for it';
-
-CREATE FUNCTION cudal1.take_back(server text, worker text)
-RETURNS bigint LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
-RETURN cudal1.end_claims(server, worker);
-COMMENT ON FUNCTION cudal1.take_back IS
-'requeues at once what former workers of a server were measuring when they died, and returns the
-number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
-name. Claims of other roles stay';
 
 /*
  * What workers and agents need beside the entry points of the queue.

@@ -360,21 +360,18 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
 (the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
-CREATE FUNCTION cudal1.aa_code(t cudal1.task)
-RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
-			WHEN t.language = 'pytorch' THEN t.reference
-			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
-			ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
-COMMENT ON FUNCTION cudal1.aa_code IS
-'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
-
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN cudal1.queue_null(t, 'reference', cudal1.aa_code(t), '{successful,failed,discarded}');
+-- its own code but for a comment
+RETURN cudal1.queue_null(t, 'reference',
+	CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
+		WHEN t.language = 'pytorch' THEN t.reference
+			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
+		ELSE t.reference || E'\n/* the reference as its own candidate */\n' END,
+	'{successful,failed,discarded}');
 COMMENT ON FUNCTION cudal1.enqueue_reference IS
-'queues the check of a task''s reference behind all other work, also where there was one; false: it
-is queued already';
+'queues the check of a task''s reference, or of its baseline, as its own candidate behind all other
+work, also where there was one; false: it is queued already';
 
 CREATE FUNCTION cudal1.may_certify(t cudal1.task, d cudal1.device)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -233,17 +233,6 @@ member of (for operators, of any). Errors: 42704 unknown group, 22023 several ro
  * Data for trainers, as sets of jsonb that COPY turns into JSONL.
  */
 
-CREATE FUNCTION cudal1.plain_prompt(task_id bigint)
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-	SELECT cudal1.task_prompt(t, false, '{}', '{}', '{}', '{}', '{}', w.text)
-		FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
-		WHERE t.task_id = plain_prompt.task_id;
-$$;
-COMMENT ON FUNCTION cudal1.plain_prompt IS
-'the words of an augmenting prompt for a task, not recorded: what a code without a prompt of its own
-answers in a data set';
-
 CREATE VIEW cudal1.asked AS
 	SELECT p.proposal_id, r.request_id, r.round, k.name AS campaign
 		FROM cudal1.proposal AS p
@@ -295,7 +284,11 @@ BEGIN
 				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
 						AND d.response IS NOT NULL
 					THEN cudal1.chat(d.system, ARRAY[d.prompt, d.response])
-					ELSE cudal1.chat(NULL, ARRAY[cudal1.plain_prompt(d.task_id),
+					-- a code without a prompt of its own answers an augmenting one
+					ELSE cudal1.chat(NULL, ARRAY[(SELECT cudal1.task_prompt(t, false, '{}', '{}',
+							'{}', '{}', '{}', w.text)
+						FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
+						WHERE t.task_id = d.task_id),
 						format(E'```%s\n%s\n```\n', CASE d.language WHEN 'pytorch' THEN 'python'
 							ELSE d.language END, rtrim(d.code, E'\n'))]) END,
 				'task', d.task, 'level', d.level, 'candidate_id', d.candidate_id, 'proposal_id',

@@ -549,10 +549,14 @@ them, as a standby can. Verdict, detail and hash stay, so the same code proposed
 is not measured again, unless it was imported. A candidate that has an imported success of any
 device is left as it is. Nothing calls it by itself. Error 22023 where older_than is negative';
 
-CREATE FUNCTION cudal1.check_of_candidates()
+CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
+BEGIN
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
+	-- hashes, deciding measurements, imported scores, certification
+	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 			encode(c.code_hash, 'hex')
 		FROM cudal1.candidate AS c
@@ -595,17 +599,6 @@ AS $$
 	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
 		FROM cudal1.task AS t CROSS JOIN LATERAL cudal1.certificate(t.task_id) AS n (verdict)
 		WHERE t.certified IS DISTINCT FROM n.verdict;
-$$;
-COMMENT ON FUNCTION cudal1.check_of_candidates IS
-'cudal1_check(): hashes, deciding measurements, imported scores, certification';
-
-CREATE FUNCTION @extschema@.cudal1_check()
-RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-BEGIN
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
 	-- campaigns
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),

@@ -409,22 +409,6 @@ by keywords, or asked of a model, which answers by and by. Returns the number of
 at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model,
 53400 a quota is used up';
 
-CREATE FUNCTION cudal1.technique_question(candidate_id bigint)
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-	SELECT format(E'Which optimisation techniques does the following %s code use, compared with '
-		'its reference? Answer with a JSON array of strings and nothing else. '
-			'Use these terms where they fit:\n\n%s\n\nand terms of your own, lower case and of at '
-				'most four words, for what they do not name.\n\n'
-			'Reference:\n\n%s\n\nCode:\n\n%s\n', t.language,
-			(SELECT string_agg('- ' || k.name, E'\n' ORDER BY k.name) FROM cudal1.technique AS k
-				WHERE k.pattern IS NOT NULL), t.reference, c.code)
-		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-			WHERE c.candidate_id = technique_question.candidate_id;
-$$;
-COMMENT ON FUNCTION cudal1.technique_question IS
-'what a model is asked about the techniques of a candidate';
-
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on
 AS $$
