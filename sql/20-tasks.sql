@@ -560,8 +560,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.baseline_score IS
 'the score of a task''s baseline over what its rewards are over, which has 1: on the task''s device
-(NULL or a class), or in the last evaluation on another model; NULL where it was not measured there,
-or failed';
+(NULL or a class), or in the last evaluation on another model; NULL: none there';
 
 CREATE FUNCTION @extschema@.cudal1_add_baselines(task text,
 	variants text[] DEFAULT NULL, priority int DEFAULT 0)

@@ -120,9 +120,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.propose_again IS
-'what another proposal does to a candidate that exists: a discarded or imported one is queued; for
-one that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its
-most urgent proposal. True if the candidate was queued';
+'what another proposal does to a candidate that exists: a discarded or imported one is queued, which
+returns true; for one that waits the role gets a job, or its job becomes as urgent as the proposal';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
@@ -370,9 +369,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_submission IS
-'records a checked submission of a role in a pool and returns its candidate. response: the model''s
-whole answer; with a reason it was malformed, and code is its text. Error 42501 where the prompt is
-another role''s, 53400 where a quota is used up';
+'records a checked submission of a role in a pool and returns its candidate. With a reason the
+response was malformed, and code is its text. Errors: 42501 another role''s prompt, 53400 a quota';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual',
 	prompt_id bigint DEFAULT NULL, group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,

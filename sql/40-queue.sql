@@ -69,9 +69,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.register_device IS
-'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its
-device_id.
-The operator''s switch (enabled) stays. Error 42501 where another role registered it';
+'inserts or refreshes the row of a device, one line of cudal1-measure --devices, and returns its
+device_id. The switch enabled stays. Error 42501 where another role registered it';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -156,9 +155,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs to be measured together with a job whose device_id is set: the oldest of
-the same task, trainer, priority and profile, all first measurements or all verifications, never
-claimed before. With it they are at most the profile''s group_most, and leave each device without
-work as many';
+its task, trainer, priority, profile and kind that were never claimed. With it they are at most the
+profile''s group_most, and leave each device without work as many';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -293,13 +291,12 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer whose last claim there is longest
-ago; of its jobs the most urgent first, then the oldest. Re-verifications and null candidates have
-an eighth of a trainer''s share. No row while the device evaluates, or where there is no job. Then
-the device queues the check of a reference, or after half a minute without a job the null candidates
-of a task (setting cudal1.certify). attempt is the fencing number of the claim, which belongs to the
-calling role. most: the jobs of one task to claim together, at most the profile''s group_most, so
-that each device without work has as many. Each has a row; the first has the job document of all,
-the others have NULL. Error 42501 where another role registered the device';
+ago; of its jobs the most urgent first, then the oldest. What no trainer asked for has an eighth of
+a share. No row while the device evaluates, or where there is no job; then it queues the check of a
+reference, or after half a minute null candidates (setting cudal1.certify). attempt is the fencing
+number of the claim, which belongs to the calling role. most: the jobs of one task to claim
+together, at most the profile''s group_most. The first row has the job document of all, the others
+NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
@@ -341,8 +338,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.heartbeat IS
 'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish
-with outcome cancelled) or lost (fenced off: report nothing). Error 42501 where another role has the
-claim';
+with outcome cancelled) or lost (fenced off: report nothing). Error 42501: another role''s claim';
 
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
 RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -363,8 +359,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.lock_claim IS
 'locks a claimed job and its candidate without waiting. The state that it returns is running, later
-where another transaction has one of them, or NULL where the claim was fenced off. Error 42501 where
-another role has the claim';
+where another transaction has one of them, or NULL (fenced off). Error 42501: another role''s
+claim';
 
 CREATE FUNCTION cudal1.give_back(j cudal1.job)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

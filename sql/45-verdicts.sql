@@ -433,10 +433,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-returns stored, or lost where the claim was fenced off. Returns later, and writes nothing, where an
-open transaction has changed the job or its task (cudal1_cancel(), cudal1_retire_task()); the call
-is then made again. A malformed result counts as the outcome lost. Error 42501 where another role
-has the claim';
+returns stored, or lost (fenced off), or later where an open transaction has changed the job or its
+task; then nothing is written, and the call is made again. A malformed result counts as lost. Error
+42501: another role''s claim';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE

@@ -330,9 +330,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.judge_certification IS
-'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and
-undecided while one waits or was discarded. After the verdict on a reference as its own candidate,
-that is good, bad or unchecked. The caller holds the candidate''s lock';
+'after the verdict on a null candidate its task is weak if one passed, passed if all failed, else
+undecided. After that on a reference as its own candidate, the reference is good, bad or unchecked.
+The caller holds the candidate''s lock';
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

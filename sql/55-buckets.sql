@@ -74,10 +74,9 @@ BEGIN ATOMIC
 		   COALESCE((options ->> 'island_rule') = 'cuda-l1', false);
 END;
 COMMENT ON FUNCTION cudal1.island_constants IS
-'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations
-from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000
-registrations in which the temperature falls to 0 and starts anew), island_rule (funsearch; cuda-l1
-is distributed: codes without an island''s prompt are spread over the islands)';
+'constants of a task''s islands from its options, where period is the registrations in which the
+temperature falls to 0, and distributed that codes without an island''s prompt are spread over
+them';
 
 CREATE FUNCTION cudal1.first_island(candidate_id bigint, options jsonb)
 RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -148,9 +147,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.reset_islands IS
-'wipes the weaker half of a task''s islands in a pool (the smaller half of an odd number) by best
-reward. Each then gets a copy of the best code of a surviving island, or of all of its codes where
-island_rule is cuda-l1. Returns the number wiped';
+'wipes the weaker half of a task''s islands in a pool by best reward, and returns how many. Each
+gets a copy of a survivor''s best code, or of all of its codes where island_rule is cuda-l1';
 
 CREATE FUNCTION cudal1.register_on_islands(s cudal1.pool_code)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -270,9 +268,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate IS
-'makes the rows of a candidate in cudal1.pool_code agree with its present state and reward; calling
-it again changes nothing. To be called in every transaction that changes a candidate''s state or
-reward. Error 42704: unknown candidate';
+'makes the rows of a candidate in cudal1.pool_code agree with its state and reward, in each
+transaction that changes these; a second call changes nothing. Error 42704: unknown candidate';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int, island int)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

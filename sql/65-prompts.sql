@@ -320,9 +320,8 @@ CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu bo
 RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt IS
-'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL;
-codes, scores and counters (of none, or of each), failed codes and the reasons of their failures in
-the order to be shown';
+'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL.
+Arrays are in the order to be shown; counters are of none, or of each code';
 
 CREATE FUNCTION cudal1.task_prompt(t cudal1.task, contrastive boolean, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
@@ -528,9 +527,8 @@ AS $$
 		FROM failed AS f;
 $$;
 COMMENT ON FUNCTION cudal1.recent_failures IS
-'of the last 1000 codes that were proposed for a task in a pool, the last n that failed by
-themselves, the latest last, and why. Cheats, withdrawn codes and answers without code are left
-out: they are nothing to be mended';
+'of the last 1000 codes proposed for a task in a pool, the last n that failed, the latest last, and
+why. Cheats, withdrawn codes and answers without code are nothing to be mended';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)

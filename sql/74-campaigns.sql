@@ -67,9 +67,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_measured_by IS
-'error 42501 where a profile (NULL: none) is neither default nor train nor the own one of another
-role''s task, because each code is measured once, for all roles, and a profile may lack
-verification; tasks: NULL for all';
+'error 42501 where a profile (NULL: none) is neither default, nor train, nor the own one of another
+role''s task (NULL: of any): a code is measured once, for all roles, and a profile may not verify';
 
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
@@ -363,9 +362,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.budget_room IS
-'how many requests a campaign may make now, so that those under way take its budgets of tokens and
-cost no further than to their end, each at the mean of what the answered ones took; one at a time
-before anything was paid. NULL: it has no such budget, or one that is spent, so that its lanes end';
+'how many requests a campaign may make now, so that those under way end within its budgets of tokens
+and cost, each at the mean of the answered ones; one at a time before anything was paid. NULL: it
+has no such budget, or one that is spent, so that its lanes end';
 
 CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int,
 	OUT want int, OUT over text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -654,9 +653,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns IS
 'takes the running campaigns a step further, about most requests at a time, and returns the number
-of changes; what the worker calls. A campaign of which three requests in a row failed is paused,
-with the reason; where the endpoint refused those of one task and answered those of others, that
-lane ends';
+of changes. Three failed requests in a row pause a campaign; where the endpoint refused those of one
+task and answered those of others, that lane ends';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,

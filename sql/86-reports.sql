@@ -38,9 +38,8 @@ AS $$
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 $$;
 COMMENT ON FUNCTION cudal1.best_reward IS
-'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its
-reward, score and deciding measurement; NULL where there is none. Reads codes from the best one down
-until one fits';
+'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its reward,
+score and deciding measurement; NULL: none. Reads codes from the best one down until one fits';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
 RETURNS bigint[] LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -189,12 +188,11 @@ BEGIN ATOMIC
 	ORDER BY w.task_id, w.device_model, w.speedup DESC NULLS LAST, w.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups IS
-'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
-a device class or model (NULL: each task''s own, and imports of any), one row for each device model
-that a speedup is of; speedup NULL where none succeeded. score is what the speedup was rounded from,
-measurement_id the measurement it rests on (NULL: imported); evaluated tells evaluations from
-training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses
-among the rest. Its time is linear in tasks, evaluations and imports';
+'the best successful candidate of each task by a method in a pool (NULL: any) on a device class or
+model (NULL: each task''s own, and imports of any), one row for each device model that a speedup is
+of; speedup NULL where none succeeded. score is what the speedup was rounded from, measurement_id
+what it rests on (NULL: imported); evaluated: not a training reward. With a device, tasks of another
+class are left out; task_ids (NULL: all) chooses among the rest';
 
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -232,9 +230,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
 'the best of cudal1.best_speedups() of each of the chosen tasks in a pool, over a baseline on the
-device of the speedup (NULL: over what rewards are over), without tasks that lack its score there.
-score and measurement_id are as there, over is the score of the baseline (NULL without one). Errors:
-42704 unknown task, pool or baseline';
+device of the speedup (NULL: over what rewards are over), without tasks that lack its score, over,
+there. Errors: 42704 unknown task, pool or baseline';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -8,11 +8,9 @@ CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OU
 RETURNS record LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_paired_test';
 COMMENT ON FUNCTION cudal1.paired_test IS
-'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
-interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p:
-Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs;
-sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad
-confidence';
+'compares speedups of two sides pair by pair. ratio: geometric mean of a / b with Student''s
+interval over ln (NULL where a side is 0 alone); signed_rank_p: Wilcoxon''s test, two-sided, without
+zeros, ties at middle ranks, exact up to 400 pairs; sign_p: the exact sign test, two-sided';
 
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
 	missing text, without_weak boolean, tasks text[], baseline text, pool_a text, pool_b text)
