@@ -168,7 +168,7 @@ SELECT cudal1_generate(:p, 'm') AS q \gset
 UPDATE cudal1.request SET attempt = 4 WHERE request_id = :q;
 SELECT pg_temp.claim() \g /dev/null
 SELECT pg_temp.answer(:q, 'throttled', '{"status": 429}') \g /dev/null
-SELECT ok(cudal1.next_request() BETWEEN 7 AND 24, 'the pause grows');
+SELECT ok(cudal1.next_request() BETWEEN 2 AND 24, 'the pause grows');
 SELECT matches((SELECT last_error FROM cudal1.model_use WHERE name = 'm'), '; next try in ([1-9]|1[0-9]|2[0-4]) s, try 1 of [0-9]+$', 'how long it is, is said beside the error');
 UPDATE cudal1.model SET not_before = '-infinity', backoff_seconds = 0.001 WHERE name = 'm';
 SELECT pg_temp.claim() \g /dev/null
