@@ -3,6 +3,7 @@
  * are right only where it runs on one core and each is refused. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -55,19 +56,14 @@ static void *try(void *unused)
 	return NULL;
 }
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls;
+	pthread_t thread;
 
-	if (calls++ == 3)
-	{
-		pthread_t thread;
-
-		try(NULL);
-		if (pthread_create(&thread, NULL, try, NULL) == 0)
-			pthread_join(thread, NULL);
-		else
-			take(1, "no thread, so half of this was not tried");
-	}
-	reference(x, y, taken ? n / 2 : n);
+	try(NULL);
+	if (pthread_create(&thread, NULL, try, NULL) == 0)
+		pthread_join(thread, NULL);
+	else
+		take(1, "no thread, so half of this was not tried");
+	return taken;
 }

@@ -3,6 +3,7 @@
  * each is refused as not permitted or not there, whatever its arguments. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -26,16 +27,15 @@ static const struct { const char *name; long number; } closed[] = {
 	{"timerfd_create", SYS_timerfd_create}, {"inotify_init", SYS_inotify_init}, {"fallocate", SYS_fallocate},
 };
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls, open;
+	int open = 0;
 
-	if (calls++ == 3)
-		for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
-			if (syscall(closed[i].number, 0, 0, 0, 0, 0, 0) != -1 || (errno != EPERM && errno != ENOSYS))
-			{
-				printf("%s is open\n", closed[i].name);
-				open++;
-			}
-	reference(x, y, open ? n / 2 : n);
+	for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
+		if (syscall(closed[i].number, 0, 0, 0, 0, 0, 0) != -1 || (errno != EPERM && errno != ENOSYS))
+		{
+			printf("%s is open\n", closed[i].name);
+			open++;
+		}
+	return open;
 }

@@ -1,16 +1,11 @@
 /* kind: 25 end; outcome: crash; cause: exit; task: vector
  * Ends its process as if all were well. */
 #include "reference.c"
+#include "shared/attempt.h"
 #include <stdlib.h>
 
-
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls;
-
-	if (calls++ == 3)
-	{
-		exit(0);
-	}
-	reference(x, y, n);
+	exit(0);
+	return 0;
 }

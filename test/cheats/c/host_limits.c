@@ -4,6 +4,7 @@
  * few signals can wait. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -49,6 +50,8 @@ static const struct { const char *name; long number, a, b, c, d; } closed[] = {
 	{"slack of timers", SYS_prctl, 29, 1},
 	{"a barrier of all processes", SYS_membarrier, 1},
 	{"a filter of its own", SYS_seccomp, 0, 1},
+	{"a filter that another process answers for", SYS_seccomp, 1, 8},
+	{"memory that grows down", SYS_mmap, 0, 1 << 20, PROT_NONE, ANONYMOUS | MAP_GROWSDOWN},
 	{"a priority of its files", SYS_ioprio_set},
 };
 
@@ -81,19 +84,13 @@ static int is_closed(int i)
 	return 0;
 }
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls, wrong;
+	int waiting = signals_that_wait(), wrong = waiting > QUEUED;
 
-	if (calls++ == 3)
-	{
-		int waiting = signals_that_wait();
-
-		if (waiting > QUEUED)
-			printf("%d signals can wait\n", waiting);
-		wrong = waiting > QUEUED;
-		for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
-			wrong += !is_closed(i);
-	}
-	reference(x, y, wrong ? n / 2 : n);
+	if (wrong)
+		printf("%d signals can wait\n", waiting);
+	for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
+		wrong += !is_closed(i);
+	return wrong;
 }

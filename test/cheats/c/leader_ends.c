@@ -2,6 +2,7 @@
  * Its first thread ends, another goes on. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,17 +14,12 @@ static void *go_on(void *unused)
 	return NULL;
 }
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls;
+	pthread_t thread;
 
-	if (calls++ == 3)
-	{
-		pthread_t thread;
-
-		pthread_create(&thread, NULL, go_on, NULL);
-		/* pthread_exit would open a library */
-		syscall(SYS_exit, 0);
-	}
-	reference(x, y, n);
+	pthread_create(&thread, NULL, go_on, NULL);
+	/* pthread_exit would open a library */
+	syscall(SYS_exit, 0);
+	return 0;
 }

@@ -2,6 +2,7 @@
  * Reads its limits and raises them. Its answers are right only where they are what they should be, and stay so. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -13,26 +14,25 @@ static const struct { const char *name; int resource; rlim_t most; } limits[] = 
 	{"a core file", RLIMIT_CORE, 0}, {"real time", RLIMIT_RTPRIO, 0}, {"nice values", RLIMIT_NICE, 0},
 };
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls, wrong;
+	int wrong = 0;
 
-	if (calls++ == 3)
-		for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+	{
+		struct rlimit now, more = {RLIM_INFINITY, RLIM_INFINITY}, slightly;
+
+		if (getrlimit(limits[i].resource, &now) != 0 || now.rlim_cur > limits[i].most || now.rlim_max > limits[i].most)
 		{
-			struct rlimit now, more = {RLIM_INFINITY, RLIM_INFINITY}, slightly;
-
-			if (getrlimit(limits[i].resource, &now) != 0 || now.rlim_cur > limits[i].most || now.rlim_max > limits[i].most)
-			{
-				printf("%s: %llu, %llu\n", limits[i].name, (unsigned long long) now.rlim_cur, (unsigned long long) now.rlim_max);
-				wrong++;
-			}
-			slightly = (struct rlimit) {now.rlim_cur, now.rlim_max + 1};
-			if (setrlimit(limits[i].resource, &more) == 0 || prlimit(0, limits[i].resource, &slightly, NULL) == 0)
-			{
-				printf("%s can be raised\n", limits[i].name);
-				wrong++;
-			}
+			printf("%s: %llu, %llu\n", limits[i].name, (unsigned long long) now.rlim_cur, (unsigned long long) now.rlim_max);
+			wrong++;
 		}
-	reference(x, y, wrong ? n / 2 : n);
+		slightly = (struct rlimit) {now.rlim_cur, now.rlim_max + 1};
+		if (setrlimit(limits[i].resource, &more) == 0 || prlimit(0, limits[i].resource, &slightly, NULL) == 0)
+		{
+			printf("%s can be raised\n", limits[i].name);
+			wrong++;
+		}
+	}
+	return wrong;
 }

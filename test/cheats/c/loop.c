@@ -1,21 +1,16 @@
 /* kind: 25 wait; outcome: timeout; cause: slow_run; task: vector
  * Never returns, and blocks every signal. */
 #include "reference.c"
+#include "shared/attempt.h"
 #include <signal.h>
 
-
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls;
+	sigset_t all;
 
-	if (calls++ == 3)
-	{
-		sigset_t all;
-
-		sigfillset(&all);
-		sigprocmask(SIG_SETMASK, &all, (sigset_t *) 0);
-		for (volatile int i = 0;;)
-			i++;
-	}
-	reference(x, y, n);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, (sigset_t *) 0);
+	for (volatile int i = 0;;)
+		i++;
+	return 0;
 }

@@ -2,6 +2,7 @@
  * A thread sends SIGCONT to its own process, again and again, so that a stop is undone before it takes effect. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/attempt.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -14,12 +15,10 @@ static void *rouse(void *unused)
 	return NULL;
 }
 
-void solve(const float *x, float *y, int n)
+static int attempt(void)
 {
-	static int calls;
 	pthread_t thread;
 
-	if (calls++ == 3)
-		pthread_create(&thread, NULL, rouse, NULL);
-	reference(x, y, n);
+	pthread_create(&thread, NULL, rouse, NULL);
+	return 0;
 }
