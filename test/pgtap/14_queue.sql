@@ -5,24 +5,8 @@ SELECT plan(108);
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
 FROM (VALUES ('t', '{}'), ('wide', '{"cores": 2}')) AS v (name, options) \g /dev/null
 SELECT cudal1_add_task('c', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "inout"}]}') \g /dev/null
-CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
-	'SELECT concat_ws('':'', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id';
 CREATE FUNCTION pg_temp.device(key text, model text DEFAULT 'M', class text DEFAULT 'cpu', languages text[] DEFAULT '{pytorch}', cores int DEFAULT 1) RETURNS bigint LANGUAGE sql AS $$
 	SELECT cudal1.register_device('h', jsonb_build_object('key', key, 'class', class, 'model', model, 'languages', to_jsonb(languages), 'cores', cores))
-$$;
--- one whole claim: the candidate, what became of the result, the candidate's state
-CREATE FUNCTION pg_temp.work(device bigint, result jsonb, OUT candidate_id bigint, OUT kind text, OUT answer text, OUT state text) LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	candidate_id := c.job #>> '{candidate,candidate_id}';
-	kind := c.job ->> 'kind';
-	IF c.job_id IS NOT NULL THEN
-		answer := cudal1.finish(c.job_id, c.attempt, result);
-		state := pg_temp.state(candidate_id);
-	END IF;
-END
 $$;
 
 -- devices
@@ -47,7 +31,7 @@ SELECT cudal1_submit('t', 'second') AS b \gset
 SELECT cudal1_submit('t', 'urgent', priority => 1) AS u \gset
 SELECT job_id AS job, attempt, job AS document FROM cudal1.claim(:d1, 'w1') \gset
 SELECT is(:'document'::jsonb #>> '{candidate,code}', 'urgent', 'the most urgent first');
-SELECT is(pg_temp.state(:u), 'measuring', 'it is being measured');
+SELECT is(tap.state(:u), 'measuring', 'it is being measured');
 SELECT results_eq(format('SELECT %L::jsonb - ARRAY[''task'', ''profile'']', :'document'),
 	format($$SELECT jsonb_build_object('job_id', %s, 'attempt', 1, 'kind', 'measure', 'candidate', jsonb_build_object('candidate_id', %s, 'code', 'urgent'),
 		'device', jsonb_build_object('key', 'cpu:1', 'class', 'cpu'))$$, :job, :u), 'the job holds what the runner needs');
@@ -73,7 +57,7 @@ SELECT is(cudal1.finish(:job, :attempt, '{"type": "result", "outcome": "successf
 	"rounds": 280, "bucket_means": [1.31, 1.32], "samples": [[1.30, 1.32], [1.31]], "reference_seconds": 1.1e-4, "candidate_seconds": 8.4e-5, "checks": 140, "max_error": 0.02,
 	"protocol": 2, "build_seconds": 0.2, "device_seconds": 4.9, "startup_seconds": 0.8, "clock_seconds": 3.5, "wall_seconds": 5.3, "environment": {"seed": "1"}, "evidence": {"d": 1}}'),
 	'stored', 'a result is stored');
-SELECT is(pg_temp.state(:u), 'successful:1.31', 'the reward is rounded conservatively');
+SELECT is(tap.state(:u), 'successful:1.31', 'the reward is rounded conservatively');
 SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a second one is lost');
 SELECT results_eq($$SELECT kind, attempt, device_model, profile, outcome, accepted, score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
 		max_error, protocol, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, samples::text, environment::text, evidence::text FROM cudal1.measurement$$,
@@ -89,8 +73,8 @@ SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :u), 0::bigint, 
 -- other models, other languages, more cores
 SELECT pg_temp.device('gpu', 'G', 'cuda') AS gpu \gset
 SELECT pg_temp.device('cpu:2', 'N') AS d2 \gset
-SELECT is((pg_temp.work(:gpu, NULL)).candidate_id, NULL, 'another class gets nothing');
-SELECT is((pg_temp.work(:d2, NULL)).candidate_id, NULL, 'nor does another model');
+SELECT is((tap.work(:gpu, NULL)).candidate_id, NULL, 'another class gets nothing');
+SELECT is((tap.work(:d2, NULL)).candidate_id, NULL, 'nor does another model');
 SELECT is((SELECT count(*) FROM cudal1.claim(:d1, 'w') AS x WHERE x.job #>> '{task,name}' <> 't'), 0::bigint, 'nor does who has too few cores or not the language');
 SELECT is((SELECT j.candidate_id FROM cudal1.job AS j WHERE state = 'running'), :a::bigint, 'among equals the oldest goes first');
 SELECT cudal1_enable_device('h cpu:1', false) \g /dev/null
@@ -102,7 +86,7 @@ SELECT cudal1_enable_device('h cpu:1', true) \g /dev/null
 -- giving back
 SELECT job_id AS job, attempt FROM cudal1.job WHERE candidate_id = :a \gset
 SELECT is(cudal1.release(:job, :attempt), 'released', 'a claim can be given back');
-SELECT is(pg_temp.state(:a), 'queued', 'its candidate waits again');
+SELECT is(tap.state(:a), 'queued', 'its candidate waits again');
 SELECT is((SELECT failures FROM cudal1.job WHERE job_id = :job), 0, 'and has not failed');
 SELECT is(cudal1.release(:job, :attempt), 'lost', 'once');
 SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a result after that is lost');
@@ -116,8 +100,8 @@ SELECT is(cudal1.heartbeat(:job, 2, lease => '-1 second'), 'continue', 'until it
 SELECT is(cudal1.expire_leases(), 1::bigint, 'then the job is taken back');
 SELECT results_eq('SELECT state, failures FROM cudal1.job WHERE job_id = ' || :job, $$VALUES ('queued', 1)$$, 'with a failure');
 SELECT is(cudal1.heartbeat(:job, 2), 'lost', 'its worker is fenced off');
-SELECT is((pg_temp.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'queued', 'a lost measurement is tried again');
-SELECT is((pg_temp.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'discarded:lost', 'as often as the profile allows');
+SELECT is((tap.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'queued', 'a lost measurement is tried again');
+SELECT is((tap.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'discarded:lost', 'as often as the profile allows');
 SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :a), 'no sandbox', 'with what was said last');
 SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost'), 2::bigint, 'each run is recorded');
 SELECT is(cudal1_submit('t', 'first'), :a::bigint, 'submitted again');
@@ -125,14 +109,14 @@ SELECT is((SELECT failures FROM cudal1.job WHERE candidate_id = :a), 0, 'it has 
 SELECT is(cudal1_cancel(ARRAY[:a]), 1::bigint, 'and is cancelled');
 
 -- failures are final at once
-SELECT is((pg_temp.work(:d1, '{"outcome": "wrong_output", "detail": "x"}')).state, 'failed:wrong_output:0', 'wrong output fails') WHERE pg_temp.state(:b) = 'queued';
-SELECT is((pg_temp.work(:d1, jsonb_build_object('outcome', o))).state, 'failed:' || o || ':0', o || ' fails')
+SELECT is((tap.work(:d1, '{"outcome": "wrong_output", "detail": "x"}')).state, 'failed:wrong_output:0', 'wrong output fails') WHERE tap.state(:b) = 'queued';
+SELECT is((tap.work(:d1, jsonb_build_object('outcome', o))).state, 'failed:' || o || ':0', o || ' fails')
 FROM unnest(ARRAY['compile_error', 'launch_failure', 'timeout', 'crash', 'cheat']) AS o, LATERAL (SELECT cudal1_submit('t', 'fails by ' || o)) AS s;
 SELECT is((SELECT bool_and(accepted AND reward = 0) FROM cudal1.measurement WHERE outcome IN ('wrong_output', 'compile_error', 'cheat')), true, 'their measurements decided');
 
 -- wide intervals, and what the paper discards
 SELECT cudal1_submit('t', 'wide') AS n \gset
-SELECT is((pg_temp.work(:d1, '{"outcome": "successful", "score": 1.236, "lower": 1.236, "upper": 1.9, "half_width": 0.24, "wide": true, "detail": "the lower end"}')).state,
+SELECT is((tap.work(:d1, '{"outcome": "successful", "score": 1.236, "lower": 1.236, "upper": 1.9, "half_width": 0.24, "wide": true, "detail": "the lower end"}')).state,
 	'successful:1.23', 'a wide interval is paid at once');
 SELECT results_eq('SELECT c.wide, c.half_width, c.detail, m.wide, m.half_width, m.outcome FROM cudal1.candidate AS c JOIN cudal1.measurement AS m USING (measurement_id)
 	WHERE c.candidate_id = ' || :n, $$VALUES (true, 0.24::float8, 'the lower end', true, 0.24::float8, 'successful')$$, 'and marked, with its half-width and the reason');
@@ -142,13 +126,13 @@ SELECT results_eq($$SELECT candidate_id, wide FROM cudal1_top_tasks() WHERE task
 SELECT throws_ok($$UPDATE cudal1.candidate SET wide = true WHERE state = 'failed'$$, '23514', NULL, 'no failed candidate is wide');
 SELECT cudal1_add_task('strict', 'class Model: pass', 'pytorch', options => '{"profile": "paper", "device": "cpu"}') \g /dev/null
 SELECT cudal1_submit('strict', 'unstable') AS n \gset
-SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'discarded:unverified',
+SELECT is((tap.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'discarded:unverified',
 	'what the paper''s limit on the variance discards is discarded');
 SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'unstable' AND reward IS NULL), 1::bigint, 'at once, without a reward');
 
 -- results that are none
 SELECT cudal1_submit('t', 'result ' || n, deadline => now() + interval '1 hour') FROM generate_series(1, 20) AS n \g /dev/null
-SELECT matches((pg_temp.work(:d1, r::jsonb)).state, '^(queued|discarded:lost)$', 'malformed counts as lost: ' || left(r, 60))
+SELECT matches((tap.work(:d1, r::jsonb)).state, '^(queued|discarded:lost)$', 'malformed counts as lost: ' || left(r, 60))
 FROM unnest(ARRAY['[]', 'null', '"x"', '{}', '{"outcome": "great"}', '{"outcome": "successful"}', '{"outcome": "successful", "score": "2"}', '{"outcome": "successful", "score": 0}',
 	'{"outcome": "successful", "score": -1}', '{"outcome": "successful", "score": 1e400}', '{"outcome": "successful", "score": 2, "lower": 3, "upper": 1}', '{"outcome": "successful", "score": 2, "pairs": 1.5}',
 	'{"outcome": "successful", "score": 2, "rounds": 1e10}', '{"outcome": "successful", "score": 2, "bucket_means": [1, "x"]}', '{"outcome": "successful", "score": 2, "bucket_means": [1, 0]}', '{"outcome": "successful", "score": 2, "samples": [1]}',
@@ -158,7 +142,7 @@ SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost' AND de
 SELECT is(octet_length(cudal1.clip(repeat('é', 1500))), 2000, 'a detail is cut at 2000 bytes');
 SELECT is(octet_length(cudal1.clip('x' || repeat('é', 1500))), 1999, 'between characters');
 SELECT is(octet_length(cudal1.clip('xy' || repeat('😀', 600))), 1998, 'of any size');
-SELECT is((pg_temp.work(:d1, jsonb_build_object('outcome', 'crash', 'detail', repeat('é', 5000)))).state, 'failed:crash:0', 'a long detail is stored');
+SELECT is((tap.work(:d1, jsonb_build_object('outcome', 'crash', 'detail', repeat('é', 5000)))).state, 'failed:crash:0', 'a long detail is stored');
 
 -- workers that died
 TRUNCATE cudal1.job;

@@ -3,21 +3,12 @@ BEGIN;
 SELECT plan(42);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
-CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
-	'SELECT concat_ws('':'', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id';
 CREATE FUNCTION pg_temp.device(key text) RETURNS bigint LANGUAGE sql AS $$
 	SELECT cudal1.register_device('h', jsonb_build_object('key', key, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb))
 $$;
 -- one whole claim: kind of the job, state after the result
-CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL, wide boolean DEFAULT false, OUT kind text, OUT state text) LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	kind := c.job ->> 'kind';
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1, 'wide', wide, 'half_width', 0.1));
-	state := pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
-END
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL, wide boolean DEFAULT false, OUT kind text, OUT state text) LANGUAGE sql AS $$
+	SELECT kind, state FROM tap.work(device, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1, 'wide', wide, 'half_width', 0.1))
 $$;
 CREATE FUNCTION pg_temp.both(device bigint, outcome text, score float8) RETURNS text LANGUAGE sql AS $$
 	SELECT kind || ' ' || state FROM pg_temp.work(device, outcome, score)
@@ -57,7 +48,7 @@ SELECT results_eq($$SELECT wide, half_width FROM cudal1.candidate WHERE reward =
 SELECT cudal1_submit('t', 'cancelled') AS x \gset
 SELECT is((pg_temp.work(:d1, 'successful', 9)).state, 'verifying', 'one more');
 SELECT is(cudal1_cancel(ARRAY[:x]), 1::bigint, 'can be cancelled');
-SELECT is(pg_temp.state(:x), 'discarded:cancelled', 'and is discarded');
+SELECT is(tap.state(:x), 'discarded:cancelled', 'and is discarded');
 SELECT cudal1_add_profile('trusting', 'default', '{"verify_above": null}', 'verifies nothing') \g /dev/null
 SELECT cudal1_add_task('unverified', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "trusting"}') \g /dev/null
 SELECT cudal1_submit('unverified', 'x') \g /dev/null
@@ -80,7 +71,7 @@ SELECT job_id AS j2, attempt AS a2 FROM cudal1.claim(:n, 'w') \gset
 SELECT is(cudal1.finish(:j2, :a2, '{"outcome": "successful", "score": 1.5}'), 'stored', 'the second model is first');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'p'), 'N', 'and pins the task');
 SELECT is(cudal1.finish(:j1, :a1, '{"outcome": "successful", "score": 1.7}'), 'stored', 'the result of the first is kept');
-SELECT is(pg_temp.state(:one), 'queued', 'but decides nothing');
+SELECT is(tap.state(:one), 'queued', 'but decides nothing');
 SELECT results_eq('SELECT device, failures FROM cudal1.job', $$VALUES ('N', 0)$$, 'the candidate waits for the pinned model');
 
 -- a GPU is the same one under whatever name of its host, as containers have new ones
@@ -113,7 +104,7 @@ SELECT cudal1_cancel(ARRAY[:of_both]) AS second \gset
 RESET ROLE;
 SELECT is(:first + :second, 1, 'the second that takes it back cancels it');
 SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :of_both), 0::bigint, 'with its verification');
-SELECT is(pg_temp.state(:of_both), 'discarded:cancelled', 'and it is paid nothing');
+SELECT is(tap.state(:of_both), 'discarded:cancelled', 'and it is paid nothing');
 
 -- every bucket agrees with a recount
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'a recount finds no difference');

@@ -3,17 +3,9 @@ BEGIN;
 SELECT plan(104);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
-CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
-	'SELECT concat_ws('':'', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id';
-CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
 	DELETE FROM cudal1.turn;	-- the order is the subject of 14_queue.sql
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
-	RETURN (c.job ->> 'kind') || ' ' || pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
-END
+	SELECT kind || ' ' || state FROM tap.work(device, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1))
 $$;
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d1 \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:2", "class": "cpu", "model": "N", "languages": ["pytorch"]}') AS other \gset
@@ -49,7 +41,7 @@ SELECT is((pg_temp.work(:d1, 'lost')), 'evaluate successful:1.2', 'a lost evalua
 SELECT is((SELECT state || failures FROM cudal1.job), 'queued1', 'is tried again');
 SELECT pg_temp.work(:d1, 'lost') FROM generate_series(1, 2) \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and ends after the attempts');
-SELECT is(pg_temp.state(:c), 'successful:1.2', 'with no harm done');
+SELECT is(tap.state(:c), 'successful:1.2', 'with no harm done');
 SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_evaluate(NULL)$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[NULL::bigint])$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[-1])$$, '42704'),
 	($$SELECT cudal1_evaluate('{}', profile => 'nope')$$, '42704'), ($$SELECT cudal1_evaluate('{}', device => '')$$, '22023'),
 	($$SELECT cudal1_evaluate('{}', device => 'zz')$$, '42704'), ($$SELECT cudal1_cancel_jobs(NULL)$$, '22004'), ($$SELECT cudal1_cancel_jobs(ARRAY[NULL::bigint])$$, '22004')) AS v (q, s);
@@ -71,7 +63,7 @@ SELECT is(cudal1.heartbeat(:j, :n), 'continue', 'it goes on');
 SELECT cudal1_cancel_jobs(ARRAY[:j]) \g /dev/null
 SELECT is(cudal1.finish(:j, :n, '{"outcome": "cancelled"}'), 'stored', 'ended');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'it does not come again');
-SELECT is(pg_temp.state(:a), 'successful:1.9', 'and its candidate has what it had');
+SELECT is(tap.state(:a), 'successful:1.9', 'and its candidate has what it had');
 SELECT cudal1_submit('i', 'decides') AS m \gset
 SELECT throws_ok('SELECT cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job))', '22023', NULL, 'what decides a candidate is refused');
 SELECT cudal1_cancel(ARRAY[:m]) \g /dev/null
@@ -79,7 +71,7 @@ SELECT cudal1_reverify('0 seconds') \g /dev/null
 SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job)), 2::bigint, 'a re-verification is withdrawn');
 SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 0.5}'), 'stored', 'and if it was measured all the same');
-SELECT is((SELECT array_agg(pg_temp.state(x) ORDER BY x) FROM unnest(ARRAY[:a, :c]::bigint[]) AS x), ARRAY['successful:1.9', 'successful:1.2'], 'it changes no reward');
+SELECT is((SELECT array_agg(tap.state(x) ORDER BY x) FROM unnest(ARRAY[:a, :c]::bigint[]) AS x), ARRAY['successful:1.9', 'successful:1.2'], 'it changes no reward');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'nothing is left of it');
 
 -- re-verification
@@ -114,22 +106,22 @@ SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_reverify(NULL)$$, 
 
 -- imports
 SELECT cudal1_import_result('i', 'x', 1.118, 'published', 'A100') AS x \gset
-SELECT is(pg_temp.state(:x), 'successful:1.11', 'an imported score is a reward');
+SELECT is(tap.state(:x), 'successful:1.11', 'an imported score is a reward');
 SELECT results_eq('SELECT imported, import_device, score FROM cudal1.candidate WHERE candidate_id = ' || :x, $$VALUES (true, 'A100', 1.118::float8)$$, 'marked as such');
 SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = :x), 1::bigint, 'it is in a bucket');
 SELECT cudal1_import_result('i', 'y', NULL, 'published', 'A100') AS y \gset
-SELECT is(pg_temp.state(:y), 'failed:reported:0', 'no speedup is a failure');
+SELECT is(tap.state(:y), 'failed:reported:0', 'no speedup is a failure');
 SELECT cudal1_import_result('i', 'y', 2, 'published', 'A100') \g /dev/null
-SELECT is(pg_temp.state(:y), 'successful:2', 'a later import replaces it');
+SELECT is(tap.state(:y), 'successful:2', 'a later import replaces it');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'imports are not measured');
 SELECT is(cudal1_submit('i', 'x'), :x::bigint, 'submitted here');
-SELECT is(pg_temp.state(:x), 'successful:1.11', 'it keeps its reward');
+SELECT is(tap.state(:x), 'successful:1.11', 'it keeps its reward');
 SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :x AND kind = 'measure'), 1::bigint, 'until it is measured');
 SELECT is(cudal1_import_result('i', 'x', 9, 'published', 'A100'), :x::bigint, 'an import meanwhile');
 SELECT is(pg_temp.work(:d1, 'successful', 1.5), 'measure successful:1.5', 'does not count: the measurement does');
 SELECT is((SELECT imported FROM cudal1.candidate WHERE candidate_id = :x), false, 'and replaces the import');
 SELECT is(cudal1_import_result('i', 'x', 9, 'published', 'A100'), :x::bigint, 'an import after it');
-SELECT is(pg_temp.state(:x), 'successful:1.5', 'is a proposal only');
+SELECT is(tap.state(:x), 'successful:1.5', 'is a proposal only');
 SELECT cudal1_submit('i', 'y') \g /dev/null
 SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'a failure replaces an import as well');
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'and takes it out of its bucket');

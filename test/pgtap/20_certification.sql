@@ -7,15 +7,8 @@ CREATE FUNCTION pg_temp.certified(name text) RETURNS text LANGUAGE sql AS 'SELEC
 CREATE FUNCTION pg_temp.nulls(task text) RETURNS text LANGUAGE sql AS
 	'SELECT string_agg(n.name, '' '' ORDER BY n.name) FROM cudal1.null_candidate AS n JOIN cudal1.task AS t USING (task_id) WHERE t.name = task';
 -- ends the oldest null candidate
-CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score, 'upper', score));
-	RETURN c.job #>> '{profile,name}';
-END
-$$;
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE sql AS
+	$$SELECT job #>> '{profile,name}' FROM tap.work(device, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score, 'upper', score))$$;
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c", "pytorch"]}') AS d \gset
 
 SELECT cudal1_add_task('p', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null

@@ -17,29 +17,9 @@ SELECT cudal1_grant(r, 'trainer') FROM unnest(ARRAY['own_anna', 'own_bert', 'own
 SELECT cudal1_grant('own_ops', 'operator') \g /dev/null
 GRANT USAGE ON SCHEMA public TO PUBLIC;
 
--- the first column of the first row as a role, or the SQLSTATE; the message of the last error is kept
-CREATE FUNCTION pg_temp.by(role text, command text, OUT answer text) LANGUAGE plpgsql AS $$
-DECLARE
-	words	text;
-	more	text;
-	further	text;
-BEGIN
-	EXECUTE format('SET LOCAL ROLE %I', CASE WHEN role = '"q"' THEN 'own "q"' ELSE 'own_' || role END);
-	BEGIN
-		EXECUTE command INTO answer;
-		answer := coalesce(answer, 'NULL');
-	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, more = PG_EXCEPTION_HINT, further = PG_EXCEPTION_DETAIL;
-		answer := SQLSTATE;
-		PERFORM set_config('own.message', words, true), set_config('own.hint', more, true), set_config('own.detail', further, true);
-	END;
-	RESET ROLE;
-END
-$$;
+CREATE FUNCTION pg_temp.by(role text, command text) RETURNS text LANGUAGE sql AS
+	$$SELECT tap.by(CASE role WHEN '"q"' THEN 'own "q"' ELSE 'own_' || role END, command)$$;
 CREATE FUNCTION pg_temp.may(role text, command text) RETURNS boolean LANGUAGE sql AS $$SELECT pg_temp.by(role, command) !~ '^[0-9A-Z]{5}$'$$;
-CREATE FUNCTION pg_temp.words(code text) RETURNS text LANGUAGE sql AS $$
-	SELECT E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || code || E'\n```\n'
-$$;
 CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS 'SELECT state FROM cudal1.candidate WHERE candidate_id = id';
 
 -- who calls
@@ -60,29 +40,29 @@ SELECT is(pg_temp.by('bert', $$SELECT candidate_id FROM cudal1_submit_batch('{t}
 SELECT is(pg_temp.by('anna', $$SELECT array_agg(candidate_id) FROM cudal1_group_result('g')$$), format('{%s}', :'a1'), 'the same group of two roles are two groups');
 SELECT is(pg_temp.by('bert', $$SELECT array_agg(candidate_id) FROM cudal1_group_result('g')$$), format('{%s}', :'b1'), 'each its own');
 SELECT is(pg_temp.by('carl', $$SELECT count(*) FROM cudal1_group_result('g')$$), '42704', 'to a third it does not exist');
-SELECT is(current_setting('own.hint'), 'To read that of another role, name it as owner: own_anna, own_bert.', 'but by name');
+SELECT is(current_setting('tap.hint'), 'To read that of another role, name it as owner: own_anna, own_bert.', 'but by name');
 SELECT is(pg_temp.by('carl', $$SELECT array_agg(candidate_id) FROM cudal1_group_result('g', owner => 'own_anna')$$), format('{%s}', :'a1'), 'it can be read');
 SELECT is(pg_temp.by('ops', $$SELECT array_agg(candidate_id) FROM cudal1_group_result('g')$$), '22023', 'an operator says which is meant');
-SELECT is(current_setting('own.hint'), 'Name one of them as owner: own_anna, own_bert.', 'of those that there are');
+SELECT is(current_setting('tap.hint'), 'Name one of them as owner: own_anna, own_bert.', 'of those that there are');
 
 -- prompts
 SELECT pg_temp.by('anna', $$SELECT prompt_id FROM cudal1_prompt('t')$$) AS p \gset
-SELECT is(pg_temp.by('bert', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', pg_temp.words('stolen'))), '42501', 'nobody answers another role''s prompt');
-SELECT is(current_setting('own.message'), format('prompt %s belongs to role "own_anna"', :'p'), 'and is told whose it is');
+SELECT is(pg_temp.by('bert', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', tap.words('stolen'))), '42501', 'nobody answers another role''s prompt');
+SELECT is(current_setting('tap.message'), format('prompt %s belongs to role "own_anna"', :'p'), 'and is told whose it is');
 SELECT is(pg_temp.by('bert', format($$SELECT cudal1_submit('t', 'stolen', prompt_id => %s)$$, :'p')), '42501', 'nor submits to it');
 SELECT is(pg_temp.by('bert', format($$SELECT cudal1_generate(%s, 'm')$$, :'p')), '42501', 'nor has a model answer it');
 SELECT is_empty($$SELECT code FROM cudal1.candidate WHERE code ~ 'stolen'$$, 'and nothing of it stays');
-SELECT ok(pg_temp.may('anna', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', pg_temp.words('hers'))), 'its role does');
-SELECT ok(pg_temp.may('ops', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', pg_temp.words('operator''s'))), 'and operators do');
+SELECT ok(pg_temp.may('anna', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', tap.words('hers'))), 'its role does');
+SELECT ok(pg_temp.may('ops', format($$SELECT cudal1_submit_response(%s, %L)$$, :'p', tap.words('operator''s'))), 'and operators do');
 
 -- requests
 SELECT pg_temp.by('anna', $$SELECT min(r) FROM cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm', 2) AS r$$) AS r \gset
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_cancel_requests(ARRAY[%s])', :'r')), '42501', 'nobody cancels another role''s requests');
-SELECT is(current_setting('own.message'), format('request %s belongs to role "own_anna"', :'r'), 'whose is said');
+SELECT is(current_setting('tap.message'), format('request %s belongs to role "own_anna"', :'r'), 'whose is said');
 SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel_requests(ARRAY[%s])', :'r')), '1', 'the role itself does');
 -- the key that the worker will give the answer
 SELECT pg_temp.by('bert', format($$SELECT cudal1_submit('t', 'in its place', proposal_key => 'request %s')$$, :r + 1)) AS taken \gset
-SELECT cudal1.finish_request(jsonb_build_object('request_id', c.request_id, 'attempt', c.attempt, 'outcome', 'answered', 'text', pg_temp.words('answer'))) FROM cudal1.claim_requests('w', 100) AS c WHERE c.request_id = :r + 1 \g /dev/null
+SELECT cudal1.finish_request(jsonb_build_object('request_id', c.request_id, 'attempt', c.attempt, 'outcome', 'answered', 'text', tap.words('answer'))) FROM cudal1.claim_requests('w', 100) AS c WHERE c.request_id = :r + 1 \g /dev/null
 SELECT cudal1.take_answers() \g /dev/null
 SELECT is((SELECT concat_ws(' ', p.created_by, c.code, j.trainer) FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.proposal AS p USING (candidate_id) JOIN cudal1.job AS j USING (candidate_id)
 	WHERE r.request_id = :r + 1), 'own_anna answer own_anna', 'an answer becomes a candidate of the role that asked, whatever keys others use');
@@ -100,7 +80,7 @@ FROM unnest(ARRAY['cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end
 SELECT pg_temp.by('anna', $$SELECT group_key FROM cudal1_next_group('c')$$) AS k \gset
 SELECT is(pg_temp.by('bert', format('SELECT count(*) FROM cudal1_answer_group(%L, %L)', :'k', ARRAY['x'])), '42501', 'nor answers its groups');
 SELECT pg_temp.by('bert', format($$SELECT cudal1_submit('u', 'poison', group_key => %L, proposal_key => 'answer 1')$$, :'k')) \g /dev/null
-SELECT is(pg_temp.by('anna', format('SELECT count(*) FROM cudal1_answer_group(%L, %L)', :'k', ARRAY[pg_temp.words('one'), pg_temp.words('two')])), '2', 'its role does');
+SELECT is(pg_temp.by('anna', format('SELECT count(*) FROM cudal1_answer_group(%L, %L)', :'k', ARRAY[tap.words('one'), tap.words('two')])), '2', 'its role does');
 SELECT is(pg_temp.by('anna', format('SELECT string_agg(code, %L ORDER BY ordinal) FROM cudal1_group_result(%L) JOIN cudal1.candidate USING (candidate_id)', ' ', :'k')), 'one two', 'and finds no other''s answer in them');
 SELECT is(pg_temp.by('anna', format('SELECT count(DISTINCT s ->> %L) FROM cudal1_rl_dataset(campaign => %L) AS s', 'group', 'c')), '1', 'nor in data sets');
 
@@ -119,7 +99,7 @@ SELECT is(pg_temp.by('lab', format('SELECT cudal1_cancel_requests(ARRAY[%s])', :
 
 -- candidates
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_cancel(ARRAY[%s, %s])', :'b1', :'a1')), '42501', 'nobody cancels what another role alone proposed');
-SELECT is(current_setting('own.message'), format('candidate %s was not proposed by role "own_bert"', :'a1'), 'which is said');
+SELECT is(current_setting('tap.message'), format('candidate %s was not proposed by role "own_bert"', :'a1'), 'which is said');
 SELECT is(pg_temp.state(:b1), 'queued', 'and then nothing is cancelled');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'both''s')$$) AS both, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'both''s')$$) \gset
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_cancel(ARRAY[%s])', :'both')), '0', 'what two roles proposed');
@@ -137,7 +117,7 @@ SELECT is(pg_temp.state(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'no headi
 SELECT is(pg_temp.state(pg_temp.by('anna', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'a1'))::bigint), 'failed', 'and a malformed answer that is another''s code is malformed');
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', 'null candidate ' || code)) ~ '^[0-9]+$', true, 'what null candidates say is proposed') FROM cudal1.task CROSS JOIN LATERAL cudal1.null_codes_of_model(task) WHERE task.name = 't' AND null_codes_of_model.name = 'zeros';
 SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in their way');
-SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT max(candidate_id) FROM cudal1.null_candidate))) || ' ' || current_setting('own.detail'), '42501 No role proposed it.', 'null candidates are no role''s to cancel');
+SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT max(candidate_id) FROM cudal1.null_candidate))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'null candidates are no role''s to cancel');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
 SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient AND trainer = 'own_anna'), NULL, 'a job without a deadline gets none from another role');
 

@@ -12,35 +12,15 @@ SELECT cudal1_grant(r, 'trainer') FROM unnest(ARRAY['quota_anna', 'quota_bert']:
 SELECT cudal1_grant('quota_ops', 'operator') \g /dev/null
 GRANT USAGE ON SCHEMA public TO PUBLIC;
 
--- the first column of the first row as a role, or the SQLSTATE; the words of the last error are kept
-CREATE FUNCTION pg_temp.by(role text, command text, OUT answer text) LANGUAGE plpgsql AS $$
-DECLARE
-	words	text;
-	detail	text;
-	hint	text;
-BEGIN
-	EXECUTE format('SET LOCAL ROLE %I', 'quota_' || role);
-	BEGIN
-		EXECUTE command INTO answer;
-		answer := coalesce(answer, 'NULL');
-	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-		answer := SQLSTATE;
-		PERFORM set_config('quota.said', concat_ws(' | ', words, detail, hint), true);
-	END;
-	RESET ROLE;
-END
-$$;
-CREATE FUNCTION pg_temp.said() RETURNS text LANGUAGE sql AS $$SELECT current_setting('quota.said')$$;
+CREATE FUNCTION pg_temp.by(role text, command text) RETURNS text LANGUAGE sql AS $$SELECT tap.by('quota_' || role, command)$$;
+CREATE FUNCTION pg_temp.said() RETURNS text LANGUAGE sql AS
+	$$SELECT concat_ws(' | ', current_setting('tap.message'), current_setting('tap.detail'), current_setting('tap.hint'))$$;
 CREATE FUNCTION pg_temp.submit(role text, code text) RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN x ~ '^[0-9]{1,4}$' THEN 'accepted' ELSE x END FROM pg_temp.by(role, format('SELECT cudal1_submit(%L, %L)', 't', code)) AS x
 $$;
 CREATE FUNCTION pg_temp.batch(codes text[], keys text[] DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.by('anna', format($q$SELECT string_agg(CASE WHEN reason IS NULL AND candidate_id IS NOT NULL THEN 'yes' ELSE coalesce(substring(reason FROM 'of [0-9]+ (\w+)'), 'NULL') END, ' ' ORDER BY ordinal)
 		FROM cudal1_submit_batch(array_fill('t'::text, ARRAY[%s]), %L, proposal_keys => %L)$q$, cardinality(codes), codes, keys))
-$$;
-CREATE FUNCTION pg_temp.words(code text) RETURNS text LANGUAGE sql AS $$
-	SELECT E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || code || E'\n```\n'
 $$;
 CREATE FUNCTION pg_temp.used(role text) RETURNS text LANGUAGE sql AS $$SELECT concat_ws(' ', queued_candidates, stored_bytes, requests) FROM cudal1.quota_use AS q WHERE q.role = 'quota_' || used.role$$;
 
@@ -134,7 +114,7 @@ SELECT pg_temp.by('carl', $$SELECT cudal1_add_campaign('c', 'vanilla', '{m}', '{
 SELECT is(cudal1.advance_campaigns(), 1::bigint, 'a campaign makes as many as its role may');
 SELECT is(cudal1.advance_campaigns(), 0::bigint, 'and waits');
 SELECT cudal1_set_quota('quota_carl', queued_candidates => 0, stored_bytes => 0) \g /dev/null
-SELECT cudal1.finish_request(jsonb_build_object('request_id', c.request_id, 'attempt', c.attempt, 'outcome', 'answered', 'text', pg_temp.words('answer ' || c.request_id))) FROM cudal1.claim_requests('w', 100) AS c \g /dev/null
+SELECT cudal1.finish_request(jsonb_build_object('request_id', c.request_id, 'attempt', c.attempt, 'outcome', 'answered', 'text', tap.words('answer ' || c.request_id))) FROM cudal1.claim_requests('w', 100) AS c \g /dev/null
 SELECT is(cudal1.take_answers(), 3::bigint, 'answers that were asked for before');
 SELECT is((SELECT count(*) FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) WHERE r.created_by = 'quota_carl' AND c.state = 'queued'), 3::bigint, 'become candidates, whatever the quotas are');
 SELECT is(cudal1.advance_campaigns(), 0::bigint, 'but the campaign makes no more');

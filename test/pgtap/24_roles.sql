@@ -250,7 +250,7 @@ $$;
 -- the tests, a line each
 CREATE TEMPORARY TABLE found AS
 	SELECT f.name, string_agg(pg_temp.outcome(k.role, f.call), ' ' ORDER BY k.place) AS outcome FROM ours AS f CROSS JOIN kind AS k WHERE k.place <= 4 GROUP BY f.name;
-SELECT plan(4 + (SELECT count(*)::int FROM line) + (SELECT count(*)::int FROM relation_line) + (SELECT count(*)::int FROM relation));
+SELECT plan(11 + (SELECT count(*)::int FROM line) + (SELECT count(*)::int FROM relation_line) + (SELECT count(*)::int FROM relation));
 SELECT is_empty('SELECT name, outcome FROM found WHERE name NOT IN (SELECT name FROM line)', 'every function has a line: say what each kind of role may do with it');
 SELECT is_empty('SELECT name FROM line WHERE name NOT IN (SELECT name FROM found)', 'and every line a function');
 SELECT is_empty($$SELECT name FROM relation WHERE relkind <> 'S' AND name NOT IN (SELECT name FROM relation_line)$$, 'every table and view has a line');
@@ -262,6 +262,23 @@ SELECT is((SELECT string_agg(DISTINCT pg_temp.attempt(k.role, format(c.command, 
 		FROM kind AS k, (VALUES ('r', 'INSERT INTO %s DEFAULT VALUES'), ('r', 'UPDATE %1$s SET %2$s = %2$s'), ('r', 'DELETE FROM %s'), ('r', 'TRUNCATE %s'), ('r', 'LOCK TABLE %s'), ('S', 'SELECT nextval(%1$L)'), ('S', 'SELECT setval(%1$L, 1)'), ('S', 'SELECT * FROM %s')) AS c (kind, command)
 		WHERE c.kind = CASE r.relkind WHEN 'S' THEN 'S' ELSE 'r' END AND NOT (r.relkind = 'S' AND k.role IN ('operator', 'analyst') AND c.command ~ '^SELECT .*FROM')), '-', format('%s is written by nobody', r.name))
 	FROM relation AS r ORDER BY r.name;
+
+-- operators, and what is so of all functions and relations
+SELECT is_empty($$SELECT name FROM ours WHERE name NOT LIKE 'cudal1.%' AND name NOT IN ('cudal1_grant', 'cudal1_revoke') AND NOT has_function_privilege('roles_operator', oid, 'EXECUTE')$$,
+	'an operator calls every function for users but those that grant');
+SELECT is_empty($$SELECT name FROM ours WHERE has_function_privilege('roles_operator', oid, 'EXECUTE')
+	AND name IN ('cudal1_grant', 'cudal1_revoke', 'cudal1.change_privileges', 'cudal1.accept_score', 'cudal1.reject_candidate', 'cudal1.end_job', 'cudal1.retry_job', 'cudal1.requeue_job', 'cudal1.place_candidate', 'cudal1.enqueue', 'cudal1.accept_submission')$$,
+	'nor what other functions are made of');
+SELECT is_empty($$SELECT name FROM ours JOIN pg_proc USING (oid) WHERE prosecdef AND NOT coalesce(proconfig @> ARRAY['search_path=pg_catalog, pg_temp'], false)$$, 'no SECURITY DEFINER function without a pinned search_path');
+SELECT is_empty($$SELECT name FROM ours WHERE obj_description(oid, 'pg_proc') IS NULL$$, 'every function has a comment');
+SELECT is_empty($$SELECT name FROM relation WHERE relkind <> 'S' AND obj_description(oid, 'pg_class') IS NULL$$, 'every table and view has one');
+SELECT is_empty($$SELECT name FROM relation WHERE relkind <> 'v' AND name NOT IN ('cudal1.job', 'cudal1.job_job_id_seq', 'cudal1.turn')
+	AND oid <> ALL ((SELECT extconfig FROM pg_extension WHERE extname = 'cudal1')::oid[])$$, 'every table and sequence but the queue is part of dumps');
+
+-- taking back
+SELECT cudal1_revoke(r::name, k) FROM (VALUES ('roles_analyst', 'analyst'), ('roles_anna', 'trainer'), ('roles_agent_2', 'agent'), ('roles_operator', 'operator')) AS v (r, k) \g /dev/null
+SELECT is_empty($$SELECT name, role FROM ours, kind WHERE has_function_privilege('roles_' || role, oid, 'EXECUTE')
+	UNION ALL SELECT name, role FROM relation, kind WHERE relkind <> 'S' AND has_any_column_privilege('roles_' || role, oid, 'SELECT')$$, 'what was granted can be taken back');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -10,22 +10,8 @@ GRANT agents_1 TO agents_member;
 SELECT cudal1_grant(r::name, k) FROM (VALUES ('agents_1', 'agent'), ('agents_2', 'agent'), ('agents_member', 'agent'), ('agents_trainer', 'trainer')) AS v (r, k) \g /dev/null
 GRANT USAGE ON SCHEMA public, cudal1 TO agents_1, agents_2, agents_member;
 
--- a statement by a role: what it returns, or its SQLSTATE
-CREATE FUNCTION pg_temp.by(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer	text;
-BEGIN
-	EXECUTE format('SET LOCAL ROLE %I', role);
-	EXECUTE statement INTO answer;
-	RESET ROLE;
-	RETURN answer;
-EXCEPTION WHEN OTHERS THEN
-	RESET ROLE;
-	RETURN SQLSTATE;
-END
-$$;
 CREATE FUNCTION pg_temp.device(role text, host text, key text DEFAULT 'cpu:1') RETURNS text LANGUAGE sql AS $$
-	SELECT pg_temp.by(role, format('SELECT cudal1.register_device(%L, %L)', host, jsonb_build_object('key', key, 'class', 'cpu', 'model', 'M', 'languages', '{pytorch}'::text[])))
+	SELECT tap.by(role, format('SELECT cudal1.register_device(%L, %L)', host, jsonb_build_object('key', key, 'class', 'cpu', 'model', 'M', 'languages', '{pytorch}'::text[])))
 $$;
 -- all that a report could change
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
@@ -43,12 +29,12 @@ SET LOCAL ROLE agents_2;
 SELECT job_id AS job2, attempt AS attempt2 FROM cudal1.claim(:d2, 'w') \gset
 RESET ROLE;
 SELECT pg_temp.things() AS before \gset
-SELECT is(pg_temp.by('agents_2', call), '42501', 'another login does not report: ' || substring(call FROM 'cudal1\.\w+'))
+SELECT is(tap.by('agents_2', call), '42501', 'another login does not report: ' || substring(call FROM 'cudal1\.\w+'))
 FROM (VALUES (format('SELECT cudal1.heartbeat(%s, %s, ''{"phase": "timed"}'')', :job, :attempt)),
 			 (format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 9}'')', :job, :attempt)),
 			 (format('SELECT cudal1.release(%s, %s)', :job, :attempt))) AS c (call);
 SELECT is(pg_temp.things(), :'before'::text, 'none of which changed anything');
-SELECT is(pg_temp.by('agents_1', format('SELECT cudal1.heartbeat(%s, %s, lease => ''-1 second'')', :job, :attempt)), 'continue', 'its own login does');
+SELECT is(tap.by('agents_1', format('SELECT cudal1.heartbeat(%s, %s, lease => ''-1 second'')', :job, :attempt)), 'continue', 'its own login does');
 
 -- an earlier claim
 SELECT cudal1.expire_leases() \g /dev/null
@@ -56,22 +42,22 @@ SET LOCAL ROLE agents_1;
 SELECT job_id AS again, attempt AS attempt3 FROM cudal1.claim(:d1, 'w') \gset
 RESET ROLE;
 SELECT is(:again::bigint, :job::bigint, 'the job is claimed again');
-SELECT is(pg_temp.by('agents_1', format('SELECT cudal1.heartbeat(%s, %s)', :job, :attempt)), 'lost', 'the first claim is fenced off');
-SELECT is(pg_temp.by('agents_2', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 9}'')', :job, :attempt)), 'lost', 'for all');
-SELECT is(pg_temp.by('agents_1', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 9}'')', :job, :attempt)), 'lost', 'and its result is lost');
-SELECT is(pg_temp.by('agents_1', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 1.2}'')', :job, :attempt3)), 'stored', 'the second one reports');
+SELECT is(tap.by('agents_1', format('SELECT cudal1.heartbeat(%s, %s)', :job, :attempt)), 'lost', 'the first claim is fenced off');
+SELECT is(tap.by('agents_2', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 9}'')', :job, :attempt)), 'lost', 'for all');
+SELECT is(tap.by('agents_1', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 9}'')', :job, :attempt)), 'lost', 'and its result is lost');
+SELECT is(tap.by('agents_1', format('SELECT cudal1.finish(%s, %s, ''{"outcome": "successful", "score": 1.2}'')', :job, :attempt3)), 'stored', 'the second one reports');
 
 -- devices
 SELECT is(pg_temp.device('agents_2', 'one'), '42501', 'another login does not register the device');
-SELECT is(pg_temp.by('agents_2', format('SELECT count(*) FROM cudal1.claim(%s, ''w'')', :d1)), '42501', 'nor claims for it');
-SELECT is(pg_temp.by('agents_2', 'SELECT cudal1.take_back(''w'', '''')'), '0', 'nor takes its jobs back');
+SELECT is(tap.by('agents_2', format('SELECT count(*) FROM cudal1.claim(%s, ''w'')', :d1)), '42501', 'nor claims for it');
+SELECT is(tap.by('agents_2', 'SELECT cudal1.take_back(''w'', '''')'), '0', 'nor takes its jobs back');
 SELECT is((SELECT concat_ws(' ', owner, model) FROM cudal1.device WHERE device_id = :d1), 'agents_1 M', 'it stays as it is');
 SELECT is(pg_temp.device('agents_member', 'one'), :'d1'::text, 'a member of the role that owns it registers it');
 SELECT is((SELECT owner FROM cudal1.device WHERE device_id = :d1), 'agents_1', 'which goes on owning it');
 SELECT cudal1_submit('t', 'c') \g /dev/null
-SELECT pg_temp.by('agents_1', format('SELECT count(*) FROM cudal1.claim(%s, ''server w'')', :d1)) \g /dev/null
-SELECT is(pg_temp.by('agents_2', 'SELECT cudal1.take_back(''server'', '''')'), '0', 'what bears a name that another has made up is not taken back');
-SELECT is(pg_temp.by('agents_1', 'SELECT cudal1.take_back(''server'', '''')'), '1', 'but by the login that claimed it');
+SELECT tap.by('agents_1', format('SELECT count(*) FROM cudal1.claim(%s, ''server w'')', :d1)) \g /dev/null
+SELECT is(tap.by('agents_2', 'SELECT cudal1.take_back(''server'', '''')'), '0', 'what bears a name that another has made up is not taken back');
+SELECT is(tap.by('agents_1', 'SELECT cudal1.take_back(''server'', '''')'), '1', 'but by the login that claimed it');
 SELECT is(cudal1.register_device('one', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}'), :d1::bigint, 'an operator registers it');
 SELECT is(pg_temp.device('agents_1', 'one'), '42501', 'and has it from then on');
 UPDATE cudal1.device SET owner = 'agents_1' WHERE device_id = :d1;

@@ -14,7 +14,7 @@ CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
 CREATE FUNCTION pg_temp.claim(room int DEFAULT 100) RETURNS bigint LANGUAGE sql AS
 	'SELECT count(*) FROM cudal1.claim_requests(''server 1 worker 1'', room)';
 CREATE FUNCTION pg_temp.code(code text) RETURNS jsonb LANGUAGE sql AS $$
-	SELECT jsonb_build_object('text', E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || code || E'\n```\n', 'status', 200,
+	SELECT jsonb_build_object('text', tap.words(code), 'status', 200,
 		'finish_reason', 'stop', 'prompt_tokens', 1000, 'completion_tokens', 500, 'seconds', 1.5)
 $$;
 

@@ -16,26 +16,10 @@ DECLARE
 BEGIN
 	FOR j IN SELECT * FROM cudal1.claim_requests('w', 1000) LOOP
 		PERFORM cudal1.finish_request(jsonb_build_object('type', 'answer', 'request_id', j.request_id, 'attempt', j.attempt, 'outcome', outcome, 'completion_tokens', 10,
-			'text', E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || coalesce(same, 'code ' || nextval('pg_temp.n')) || E'\n```\n'));
+			'text', tap.words(coalesce(same, 'code ' || nextval('pg_temp.n')))));
 		n := n + 1;
 	END LOOP;
 	PERFORM cudal1.take_answers(1000);
-	RETURN n;
-END
-$$;
--- measures what waits, all with the same outcome
-CREATE FUNCTION pg_temp.measure(device bigint, score float8, most int DEFAULT 1000) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	j	record;
-	n	bigint := 0;
-BEGIN
-	WHILE n < most LOOP
-		SELECT * INTO j FROM cudal1.claim(device, 'w');
-		EXIT WHEN j.job_id IS NULL;
-		PERFORM cudal1.finish(j.job_id, j.attempt, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
-			ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END);
-		n := n + 1;
-	END LOOP;
 	RETURN n;
 END
 $$;
@@ -79,11 +63,11 @@ SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request), 4::bigint, 'of
 SELECT pg_temp.answer() \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('v'), 'running 4 0 16 0 0 16 160', 'what is measured is under way still');
-SELECT pg_temp.measure(:d, 1.5) \g /dev/null
+SELECT tap.measure(:d, 1.5) \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('v'), 'running 4 0 20 4 0 0 160', 'then the fifth is asked for');
 SELECT pg_temp.answer('same') \g /dev/null
-SELECT pg_temp.measure(:d, NULL) \g /dev/null
+SELECT tap.measure(:d, NULL) \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('v'), 'finished 4 4 20 0 0 0 200', 'and that is all');
 SELECT is((SELECT concat_ws(' ', best, mean, seconds_left) FROM cudal1.campaign_progress WHERE name = 'v'), '1.5 1.2', 'with the best and the mean reward');
@@ -96,16 +80,16 @@ SELECT cudal1_add_campaign('g', 'augment', '{m1}', '{a}') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g'), 'running 1 0 2 2 0 0 0', 'no more than may be needed');
 SELECT pg_temp.answer() \g /dev/null
-SELECT pg_temp.measure(:d, 1.2, 1), pg_temp.measure(:d, NULL) \g /dev/null
+SELECT tap.measure(:d, 1.2, 1), tap.measure(:d, NULL) \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g'), 'running 1 0 3 1 0 0 20', 'one succeeded: one more');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.3) \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.3) \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g'), 'finished 1 1 3 0 0 0 30', 'two did: done');
 SELECT cudal1_add_campaign('g2', 'augment', '{m1}', '{a}', '{"trials": 3, "successes": 2, "method": "stage 1"}') \g /dev/null
-SELECT pg_temp.advance(), pg_temp.answer('x'), pg_temp.measure(:d, 1.2), pg_temp.advance() \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer('x'), tap.measure(:d, 1.2), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g2'), 'running 1 0 3 1 0 0 20', 'the same code twice is one success');
-SELECT pg_temp.answer('I do not know'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer('I do not know'), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g2'), 'finished 1 1 3 0 0 0 30', 'all trials made: done');
 SELECT is((SELECT l.note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'all trials made', 'and it says so');
 SELECT is((SELECT DISTINCT method FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'stage 1', 'a method of its own');
@@ -124,7 +108,7 @@ ROLLBACK TO before_unsteady;
 SELECT cudal1_add_campaign('s', 'self_supervised', '{m1}', options => '{"batch": 3, "rounds": 2}') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'running 2 0 6 6 0 0 0', 'a batch for each task');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 2.5, 4), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 2.5, 4), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'paused 2 2 6 0 0 0 60', 'after it, a pause');
 SELECT alike((SELECT note FROM cudal1.campaign WHERE name = 's'), 'round 1 of 2 is complete%', 'for training');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's')), 4::bigint, 'with the successful ones');
@@ -133,7 +117,7 @@ SELECT is(pg_temp.advance(), 0::bigint, 'nothing happens meanwhile');
 SELECT cudal1_resume_campaign('s') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'running 2 0 12 6 0 0 60', 'the second batch');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.5), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.5), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'finished 2 2 12 0 0 0 120', 'and the end');
 SELECT throws_ok($$SELECT cudal1_resume_campaign('s')$$, '55000', NULL, 'which is final');
 SELECT is((SELECT array_agg((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's', round => r)) ORDER BY r) FROM generate_series(1, 3) AS r), ARRAY[4, 6, 0]::bigint[], 'data are of a round');
@@ -141,7 +125,7 @@ SELECT is((SELECT array_agg((SELECT count(*) FROM cudal1_sft_dataset(campaign =>
 -- words of one's own, failed attempts
 SELECT cudal1_add_prompt_template('own', 'augment', '{task}: {failures}{reference}', 'You are brief.') \g /dev/null
 SELECT cudal1_add_campaign('w', 'vanilla', '{m1}', '{a}', '{"attempts": 4, "ahead": 2, "template": "own", "failures": 1}', 'own words') FROM cudal1_open_pool('own words') \g /dev/null
-SELECT pg_temp.advance(), pg_temp.answer('no good'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer('no good'), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is((SELECT array_agg(DISTINCT p.template || cardinality(p.failures)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'), '{own1}', 'a campaign prompts by its template, with what failed');
 SELECT is((SELECT array_agg(DISTINCT job #>> '{body,messages,0,role}' || ': ' || (job #>> '{body,messages,0,content}') || ' ' || (job #>> '{body,messages,1,role}')) FROM cudal1.claim_requests('w', 10)),
 	'{"system: You are brief. user"}', 'an endpoint gets its message of role system');
@@ -166,15 +150,15 @@ SELECT ok((SELECT seconds_left / seconds BETWEEN 0.49 AND 0.51 FROM cudal1.campa
 SELECT is((SELECT array_agg(DISTINCT concat_ws(' ', p.kind, p.strategy, cardinality(p.exemplars) > 0)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'),
 	ARRAY['contrastive island t'], 'each with exemplars of its own');
 SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request WHERE state = 'queued'), 4::bigint, 'from a draw of its own');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.9), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.9), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e'), 'running 1 0 6 2 0 0 40', 'no more than the budget');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.9), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.9), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e'), 'finished 1 1 6 0 0 0 60', 'which ends it');
 SELECT cudal1_add_campaign('e2', 'evolve', '{m1}', '{a}', '{"max_tokens": 35, "ahead": 2}') \g /dev/null
-SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e2'), 'finished 1 1 4 0 0 0 40', 'tokens are a budget');
 SELECT cudal1_add_campaign('e3', 'evolve', '{m1}', '{a}', '{"max_cost": 15, "ahead": 1}') \g /dev/null
-SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e3'), 'finished 1 1 2 0 0 0 20', 'cost is');
 SELECT cudal1_add_campaign('e4', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}') \g /dev/null
 UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e4';
@@ -185,13 +169,13 @@ SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e6'), 'running 2 0 1 1 0 0 0', 'one request of all lanes, before it is known what they cost');
 SELECT pg_temp.answer(), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e6'), 'running 2 0 6 5 0 1 10', 'then as many as the budget has left');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e6'), 'finished 2 2 6 0 0 0 60', 'and no more');
 SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'e6'), 'cost reached', 'which is why it ends');
 SELECT cudal1_add_campaign('e7', 'evolve', '{m1,m2}', options => '{"max_tokens": 25}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e7'), 'running 4 0 3 2 0 1 10', 'as of tokens');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e7'), 'finished 4 4 3 0 0 0 30', 'with less than a request too many');
 SELECT cudal1_add_campaign('e8', 'evolve', '{m1}', '{a}', '{"max_tokens": 25}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer(NULL, 'refused'), pg_temp.advance() \g /dev/null
@@ -214,7 +198,7 @@ SELECT is(pg_temp.progress('e5'), 'finished 1 1 2 0 1 1 10', 'it is over also wh
 SELECT cudal1.finish_request(jsonb_build_object('request_id', :r, 'attempt', :n, 'outcome', 'throttled')) \g /dev/null
 UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm1';
 SELECT is(pg_temp.progress('e5'), 'finished 1 1 1 0 0 1 10', 'as is what was in flight');
-SELECT pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is((SELECT concat_ws(' ', note, measuring) FROM cudal1.campaign_progress WHERE name = 'e5'), 'time over 0', 'and what was answered has its verdict');
 -- another budget that is used up does not hide that time is over
 SELECT cudal1_add_campaign('f1', 'evolve', '{m1}', '{a}', '{"max_candidates": 2, "max_seconds": 100}') \g /dev/null
@@ -255,7 +239,7 @@ SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('left'), 'running 1 0 1 1 0 0 0', 'a campaign outlives its role''s grant');
 DROP OWNED BY cudal1_leaver;
 DROP ROLE cudal1_leaver;
-SELECT pg_temp.answer('left'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer('left'), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('left'), 'running 1 0 2 1 0 0 10', 'and its role');
 SELECT cudal1_end_campaign('left') \g /dev/null
 SELECT is(pg_temp.progress('left'), 'finished 1 1 1 0 0 0 10', 'until an operator ends it');
@@ -265,9 +249,9 @@ SELECT cudal1_add_campaign('ended', 'vanilla', '{m1}', '{a}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer() \g /dev/null
 SELECT cudal1_end_campaign('ended') \g /dev/null
 SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 4 40', 'ended, its answers are measured');
-SELECT pg_temp.measure(:d, 1.1, 3), pg_temp.advance() \g /dev/null
+SELECT tap.measure(:d, 1.1, 3), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 1 40', 'one after the other');
-SELECT pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 0 40', 'until none is left');
 SELECT cudal1_add_campaign('broken', 'vanilla', '{m1}', '{b}', '{"attempts": 2}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer() \g /dev/null
@@ -275,11 +259,11 @@ SAVEPOINT broken;
 UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'x' WHERE name = 'b';
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 2 20', 'a lane of a bad reference is over');
-SELECT pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 0 20', 'and its answers are measured, too');
 ROLLBACK TO broken;
 SELECT cudal1_end_campaign('broken') \g /dev/null
-SELECT pg_temp.measure(:d, NULL) \g /dev/null
+SELECT tap.measure(:d, NULL) \g /dev/null
 
 -- an endpoint that fails
 SELECT cudal1_add_campaign('f', 'vanilla', '{m1}', '{a}') \g /dev/null
@@ -324,7 +308,7 @@ FROM (VALUES ($$|| 'more'::text$$), ('[:3]'), ($$[:3] || 'other'::text$$), ('[3:
 SELECT cudal1.add_notes() \g /dev/null
 SELECT is((SELECT trials FROM cudal1.campaign_lane JOIN cudal1.campaign_group USING (lane_id) WHERE group_key = :'k'), 4, 'and is no trial');
 SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'before the verdict');
-SELECT pg_temp.measure(:d, 1.5) \g /dev/null
+SELECT tap.measure(:d, 1.5) \g /dev/null
 SELECT is((SELECT array_agg(round(advantage::numeric, 4)) FROM cudal1_group_result(:'k')), ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'rewards and advantages, in order');
 SELECT throws_ok($$SELECT cudal1_next_group('v')$$, '22023', NULL, 'other campaigns have no groups');
 SELECT throws_ok(format($$SELECT cudal1_answer_group(%L, '{{x,y},{z,NULL}}')$$, :'k'), '22023', 'responses must be an array of 1 to 10000 texts', 'nor one that is missing');
@@ -361,7 +345,7 @@ SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r[:3] || ''other''::text
 -- groups of a trainer without a campaign
 SELECT throws_ok('SELECT cudal1_group_result(' || k || ')', '42704', NULL, 'no results of an unknown group: ' || k) FROM (VALUES ($$'nobody'$$), ('NULL')) AS v (k);
 SELECT cudal1_submit(t, x, group_key => 'step 1') FROM (VALUES ('a', 'x = 3'), ('b', 'x = 4'), ('a', 'x = 2')) AS v (t, x) \g /dev/null
-SELECT pg_temp.measure(:d, 2.5, 1), pg_temp.measure(:d, 1.1, 1), pg_temp.measure(:d, 1.3) \g /dev/null
+SELECT tap.measure(:d, 2.5, 1), tap.measure(:d, 1.1, 1), tap.measure(:d, 1.3) \g /dev/null
 SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM cudal1_group_result('step 1')), pg_temp.known('step 1'), 'a group_key of submissions is a group');
 SELECT is((SELECT array_agg(advantage ORDER BY ordinal) FROM cudal1_group_result('step 1')),
 	(SELECT ARRAY[x[1], 0, x[2]] FROM (SELECT cudal1_group_advantages(array_agg(reward ORDER BY proposal_id)) AS x FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id)
@@ -371,7 +355,7 @@ SELECT is((SELECT array_agg(advantage ORDER BY ordinal) FROM cudal1_group_result
 SELECT cudal1_add_campaign('c2', 'contrastive', '{m2}', '{b}', '{"group_size": 3, "groups": 2, "ahead": 1}') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is((SELECT row(count(*), count(DISTINCT prompt_id), count(DISTINCT group_key))::text FROM cudal1.request WHERE state = 'queued'), '(3,1,1)', 'a whole group of one prompt');
-SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('c2'), 'finished 1 1 6 0 0 0 60', 'and another');
 
 -- one campaign does not hold up another

@@ -4,21 +4,6 @@ SELECT plan(67);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
-CREATE FUNCTION pg_temp.measure(device bigint, score float8) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	j	record;
-	n	bigint := 0;
-BEGIN
-	LOOP
-		SELECT * INTO j FROM cudal1.claim(device, 'w');
-		EXIT WHEN j.job_id IS NULL;
-		PERFORM cudal1.finish(j.job_id, j.attempt, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
-			ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END);
-		n := n + 1;
-	END LOOP;
-	RETURN n;
-END
-$$;
 CREATE FUNCTION pg_temp.words(code text) RETURNS text LANGUAGE sql AS
 	$$SELECT E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n' || code || E'\n```\n'$$;
 SELECT prompt_id AS p FROM cudal1_prompt('a', kind => 'augment') \gset
@@ -26,11 +11,11 @@ SELECT prompt_id AS p2 FROM cudal1_prompt('b', kind => 'augment') \gset
 
 SELECT cudal1_submit('a', 'one', 'manual'), cudal1_submit_response(:p, pg_temp.words('one'), 'x', 'g', 'k1'), cudal1_submit_response(:p, pg_temp.words('two'), 'x', 'g', 'k2'),
 	cudal1_submit_response(:p2, pg_temp.words('three'), 'y') \g /dev/null
-SELECT pg_temp.measure(:d, 1.5) \g /dev/null
+SELECT tap.measure(:d, 1.5) \g /dev/null
 SELECT cudal1_submit('b', 'four', 'manual'), cudal1_submit('b', 'null', 'manual', purpose => 'null') \g /dev/null
-SELECT pg_temp.measure(:d, 1.8) \g /dev/null
+SELECT tap.measure(:d, 1.8) \g /dev/null
 SELECT cudal1_submit_response(:p, pg_temp.words('bad'), 'x', 'g', 'k3'), cudal1_submit_response(:p, 'nothing', 'x', 'g', 'k4') \g /dev/null
-SELECT pg_temp.measure(:d, NULL) \g /dev/null
+SELECT tap.measure(:d, NULL) \g /dev/null
 SELECT cudal1_submit_response(:p, pg_temp.words('waits'), 'x', 'g', 'k5') \g /dev/null
 
 -- supervised fine-tuning
@@ -89,7 +74,7 @@ FROM (VALUES ('x = x + 1', '{}'::text[]), ('__global__ void k(const float *a, fl
 	('for (i = t; i < n; i += gridDim.x * blockDim.x)', '{thread coarsening}'), ('y = fminf(fmaxf(x, -1), 1);', '{branchless implementation}'), ('s.wait_stream(t)', '{minimal synchronization}'), ('with torch.cuda.stream(s):', '{asynchronous execution,stream management}'), ('__shared__ float tile[32][33];', '{shared memory usage,tiling}'), ('v = __shfl_down_sync(m, v, 16);', '{warp-level optimization}'),
 	('#pragma omp parallel for', '{multithreading}'), ('y = x.to(memory_format=torch.channels_last)', '{memory format optimization}')) AS v (code, names);
 SELECT cudal1_submit('a', '__shared__ float s[32]; #pragma unroll', 'manual') AS c \gset
-SELECT pg_temp.measure(:d, 1.6) \g /dev/null
+SELECT tap.measure(:d, 1.6) \g /dev/null
 SELECT is(cudal1_extract_techniques(), 6::bigint, 'all successful codes are looked at');
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c), '{"loop unrolling","register optimization","shared memory usage"}', 'and what they use is noted');
 SELECT is((SELECT row(candidates, tasks, round(share::numeric, 3), median_reward)::text FROM cudal1.technique_frequency WHERE technique = 'loop unrolling'), '(1,1,0.167,1.6)', 'and counted, as a share of all that were looked at');

@@ -5,16 +5,8 @@ SELECT plan(22);
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b', 'c']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
 SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null
-CREATE FUNCTION pg_temp.measure(device bigint, task text, code text, result jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	j	record;
-	id	bigint := cudal1_submit(task, code);
-BEGIN
-	SELECT * INTO j FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(j.job_id, j.attempt, result);
-	RETURN id;
-END
-$$;
+CREATE FUNCTION pg_temp.measure(device bigint, task text, code text, result jsonb) RETURNS bigint LANGUAGE sql AS
+	$$SELECT cudal1_submit(task, code); SELECT candidate_id FROM tap.work(device, result)$$;
 CREATE FUNCTION pg_temp.tell(model text, about bigint, words text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	j	record;

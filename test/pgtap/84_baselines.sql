@@ -3,14 +3,6 @@ BEGIN;
 SELECT plan(37);
 
 SELECT cudal1.register_device('h', '{"key": "gpu", "class": "cuda", "model": "G", "languages": ["pytorch", "cuda"]}') AS d \gset
-CREATE FUNCTION pg_temp.work(device bigint, result text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, work.result::jsonb);
-END
-$$;
 SELECT cudal1_add_task(n, 'class Model: ' || n, 'pytorch', level => 1) FROM unnest('{a,b}'::text[]) AS n \g /dev/null
 SELECT cudal1_add_task('cpu', 'class Model: cpu', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 
@@ -27,10 +19,10 @@ UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'x' WHERE nam
 SELECT throws_ok($$SELECT * FROM cudal1_add_baselines('b')$$, '55000', NULL, 'a reference that is bad');
 UPDATE cudal1.task SET reference_state = 'good', reference_detail = NULL WHERE name = 'b';
 
-SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 1.25, "lower": 1.2, "upper": 1.3}') \g /dev/null
-SELECT pg_temp.work(:d, '{"outcome": "wrong_output"}') FROM generate_series(1, 2) \g /dev/null
+SELECT tap.work(:d, '{"outcome": "successful", "score": 1.25, "lower": 1.2, "upper": 1.3}') \g /dev/null
+SELECT tap.work(:d, '{"outcome": "wrong_output"}') FROM generate_series(1, 2) \g /dev/null
 SELECT cudal1_submit(n, 'fast ' || n) FROM unnest('{a,b}'::text[]) AS n \g /dev/null
-SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 2.5, "lower": 2.4, "upper": 2.6}') FROM generate_series(1, 4) \g /dev/null
+SELECT tap.work(:d, '{"outcome": "successful", "score": 2.5, "lower": 2.4, "upper": 2.6}') FROM generate_series(1, 4) \g /dev/null
 SELECT is((SELECT mean FROM cudal1_level_report() WHERE level = '1'), 2.5::float8, 'baselines are no results');
 SELECT results_eq($$SELECT tasks, mean FROM cudal1_level_report(baseline => 'compile') WHERE level = '1'$$, 'VALUES (1::bigint, 2::float8)',
 	'over a baseline, tasks count that have its score');
@@ -63,13 +55,13 @@ SELECT is(:'reference' || ' ' || (:'code' LIKE '%torch.compile%'), 'class Model:
 SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "wrong_output", "detail": "far off", "reference": "good"}') \g /dev/null
 SELECT is(reference_state || ': ' || reference_detail, 'bad: as baseline "compile" it fails (wrong_output): far off', 'which says so where it fails') FROM cudal1.task WHERE name = 'over';
 SELECT cudal1_check_reference('over') \g /dev/null
-SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 1.3, "lower": 1.2, "upper": 1.4, "reference": "good"}') \g /dev/null
+SELECT tap.work(:d, '{"outcome": "successful", "score": 1.3, "lower": 1.2, "upper": 1.4, "reference": "good"}') \g /dev/null
 SELECT cudal1_submit('over', 'fast') \g /dev/null
 SELECT job -> 'task' ->> 'reference' AS reference, job_id, attempt FROM cudal1.claim(:d, 'w') \gset
 SELECT is(:'reference', cudal1.baseline_code(t, 'compile'), 'its candidates are measured over the baseline') FROM cudal1.task AS t WHERE name = 'over';
 SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6}') \g /dev/null
 SELECT results_eq($$SELECT baseline FROM cudal1_add_baselines('over')$$, $$VALUES ('reference'), ('reduce-overhead'), ('cuda-graph')$$, 'it can have the others, and the reference');
-SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 0.75, "lower": 0.7, "upper": 0.8}') \g /dev/null
+SELECT tap.work(:d, '{"outcome": "successful", "score": 0.75, "lower": 0.7, "upper": 0.8}') \g /dev/null
 SELECT results_eq($$SELECT b, speedup FROM unnest('{compile,reference}'::text[]) AS b, cudal1_top_tasks(tasks => '{over}', baseline => b)$$, $$VALUES ('compile', 1.5::float8), ('reference', 2)$$,
 	'reports know what its rewards are over');
 

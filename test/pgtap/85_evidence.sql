@@ -5,21 +5,13 @@ SELECT plan(25);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
-CREATE FUNCTION pg_temp.work(device bigint, result text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO STRICT c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, work.result::jsonb);
-END
-$$;
-CREATE FUNCTION pg_temp.score(score float8, lower float8, upper float8, wide boolean DEFAULT false) RETURNS text LANGUAGE sql AS
+CREATE FUNCTION pg_temp.score(score float8, lower float8, upper float8, wide boolean DEFAULT false) RETURNS jsonb LANGUAGE sql AS
 $$SELECT jsonb_build_object('outcome', 'successful', 'score', score, 'lower', lower, 'upper', upper, 'half_width', 0.005, 'wide', wide, 'reference', 'good')$$;
-CREATE FUNCTION pg_temp.submit(task text, code text, VARIADIC results text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.submit(task text, code text, VARIADIC results jsonb[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	id		bigint := cudal1_submit(task, code);
 BEGIN
-	PERFORM pg_temp.work((SELECT min(device_id) FROM cudal1.device), r) FROM unnest(results) AS r;
+	PERFORM tap.work((SELECT min(device_id) FROM cudal1.device), r) FROM unnest(results) AS r;
 	RETURN id;
 END
 $$;
@@ -28,7 +20,7 @@ SELECT cudal1_add_task(n, 'class Model: ' || n, 'pytorch', level => 1, options =
 -- evaluations of one code on two models, which are rounded to the same reward
 SELECT pg_temp.submit('devices', 'x', pg_temp.score(1.5, 1.49, 1.51)) AS x \gset
 SELECT cudal1_evaluate(ARRAY[:x], d) FROM unnest('{M1,M2}'::text[]) AS d \g /dev/null
-SELECT pg_temp.work(:m1, pg_temp.score(2.001, 1.99, 2.01)), pg_temp.work(:m2, pg_temp.score(2.009, 2.009, 3.5, true)) \g /dev/null
+SELECT tap.work(:m1, pg_temp.score(2.001, 1.99, 2.01)), tap.work(:m2, pg_temp.score(2.009, 2.009, 3.5, true)) \g /dev/null
 SELECT results_eq($$SELECT d, lower, upper, wide FROM unnest('{M1,M2}'::text[]) AS d, cudal1_task_report(device => d, tasks => '{devices}')$$,
 	$$VALUES ('M1', 1.99::float8, 2.01::float8, false), ('M2', 2, 3.5, true)$$, 'an interval is that of the evaluation on the device asked for');
 SELECT results_eq($$SELECT d, lower, upper, wide FROM unnest('{M1,M2}'::text[]) AS d, cudal1_top_tasks(device => d, tasks => '{devices}')$$,
@@ -45,14 +37,14 @@ SELECT is((SELECT mean FROM cudal1_level_report(device => 'A100', tasks => '{dev
 -- a baseline is that of the device a speedup is of
 SELECT pg_temp.submit('base', 'local', pg_temp.score(2, 1.9, 2.1)) AS local \gset
 SELECT candidate_id AS compiled FROM cudal1_add_baselines('base', '{compile}') \gset
-SELECT pg_temp.work(:m1, pg_temp.score(1.25, 1.2, 1.3)) \g /dev/null
+SELECT tap.work(:m1, pg_temp.score(1.25, 1.2, 1.3)) \g /dev/null
 SELECT cudal1_import_result('base', 'elsewhere', 5, 'imp', 'M2') AS elsewhere \gset
 SELECT results_eq($$SELECT reward, candidate_id FROM cudal1_task_report(tasks => '{base}', baseline => 'compile')$$, format('VALUES (1.6::float8, %s::bigint)', :local),
 	'an import without the baseline on its device gives way to what was measured here');
 SELECT is_empty($$SELECT FROM cudal1_task_report('imp', tasks => '{base}', baseline => 'compile')$$, 'and counts nowhere on its own');
 SELECT results_eq($$SELECT reward FROM cudal1_task_report(tasks => '{base}')$$, 'VALUES (5::float8)', 'over the reference it is the best');
 SELECT cudal1_evaluate(ARRAY[:compiled], 'M2') \g /dev/null
-SELECT pg_temp.work(:m2, pg_temp.score(2.5, 2.4, 2.6)) \g /dev/null
+SELECT tap.work(:m2, pg_temp.score(2.5, 2.4, 2.6)) \g /dev/null
 SELECT results_eq($$SELECT d, reward, candidate_id FROM unnest('{M1,M2,cpu,NULL}'::text[]) AS d, cudal1_task_report(tasks => '{base}', device => d, baseline => 'compile')$$,
 	format('VALUES (%L, 1.6::float8, %s::bigint), (%L, 2, %s), (%L, 2, %s), (NULL, 2, %s)', 'M1', :local, 'M2', :elsewhere, 'cpu', :elsewhere, :elsewhere),
 	'with it the best over the baseline counts');
@@ -63,12 +55,12 @@ SELECT results_eq($$SELECT tasks, mean FROM cudal1_level_report('nothing', tasks
 -- a code that was evaluated, and that re-verification finds wrong
 SELECT pg_temp.submit('fallen', 'good', pg_temp.score(1.5, 1.49, 1.51)) AS good, pg_temp.submit('fallen', 'slower', pg_temp.score(1.2, 1.19, 1.21)) AS slower \gset
 SELECT cudal1_evaluate(ARRAY[:good], d) FROM unnest('{M1,M2}'::text[]) AS d \g /dev/null
-SELECT pg_temp.work(:m1, pg_temp.score(1.7, 1.69, 1.71)), pg_temp.work(:m2, pg_temp.score(1.8, 1.79, 1.81)) \g /dev/null
+SELECT tap.work(:m1, pg_temp.score(1.7, 1.69, 1.71)), tap.work(:m2, pg_temp.score(1.8, 1.79, 1.81)) \g /dev/null
 SELECT results_eq($$SELECT reward, evaluated FROM cudal1_task_report(tasks => '{fallen}')$$, 'VALUES (1.7::float8, true)', 'an evaluation speaks for its code');
 DELETE FROM cudal1.job;
 UPDATE cudal1.candidate SET decided_at = now() - '1 day'::interval WHERE candidate_id = :good;
 SELECT cudal1_reverify('1 hour') \g /dev/null
-SELECT pg_temp.work(:m1, '{"outcome": "wrong_output", "detail": "off by one"}') \g /dev/null
+SELECT tap.work(:m1, '{"outcome": "wrong_output", "detail": "off by one"}') \g /dev/null
 SELECT results_eq($$SELECT state, reward, evaluated, candidate_id FROM cudal1_task_report(tasks => '{fallen}')$$, format($$VALUES ('successful', 1.2::float8, false, %s::bigint)$$, :slower),
 	'while the code is successful: one that was found wrong leaves its place to the next');
 SELECT results_eq($$SELECT mean, success FROM cudal1_speedup_report(tasks => '{fallen}') WHERE level = 'All'$$, 'VALUES (1.2::float8, 1::bigint)', 'in means, too');
@@ -80,10 +72,10 @@ SELECT results_eq($$SELECT state, reward, failure FROM cudal1_task_report(tasks 
 CREATE FUNCTION pg_temp.on_a100(OUT task text, OUT state text, OUT reward float8, OUT failure text) RETURNS SETOF record LANGUAGE sql AS
 $$SELECT r.task, r.state, r.reward, r.failure FROM cudal1_task_report(device => 'A100', tasks => '{condemned}') AS r$$;
 DELETE FROM cudal1.job;
-SELECT cudal1_import_result('condemned', 'crashes', 2, 'imp', 'A100'), pg_temp.submit('condemned', 'crashes', VARIADIC array_fill('{"outcome": "crash"}'::text, '{1}')) \g /dev/null
+SELECT cudal1_import_result('condemned', 'crashes', 2, 'imp', 'A100'), pg_temp.submit('condemned', 'crashes', VARIADIC array_fill('{"outcome": "crash"}'::jsonb, '{1}')) \g /dev/null
 SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'successful', 2::float8, NULL)$$, 'a code that crashes here may run elsewhere');
-SELECT cudal1_import_result('condemned', 'wrong', 3, 'imp', 'A100'), pg_temp.submit('condemned', 'wrong', VARIADIC array_fill('{"outcome": "wrong_output"}'::text, '{1}')) \g /dev/null
-SELECT cudal1_import_result('condemned', 'cheats', 4, 'imp', 'A100'), pg_temp.submit('condemned', 'cheats', VARIADIC array_fill('{"outcome": "cheat"}'::text, '{1}')) \g /dev/null
+SELECT cudal1_import_result('condemned', 'wrong', 3, 'imp', 'A100'), pg_temp.submit('condemned', 'wrong', VARIADIC array_fill('{"outcome": "wrong_output"}'::jsonb, '{1}')) \g /dev/null
+SELECT cudal1_import_result('condemned', 'cheats', 4, 'imp', 'A100'), pg_temp.submit('condemned', 'cheats', VARIADIC array_fill('{"outcome": "cheat"}'::jsonb, '{1}')) \g /dev/null
 SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'successful', 2::float8, NULL)$$, 'one that is wrong or cheats here does so everywhere');
 SELECT cudal1_withdraw(candidate_id, 'to see the others') FROM cudal1.candidate WHERE code = 'crashes' \g /dev/null
 SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'failed', 0::float8, 'cheat')$$, 'and is what the device''s report says of the task');
@@ -103,9 +95,9 @@ DELETE FROM cudal1.job;
 SELECT cudal1_add_task('lent', 'class Model: lent', 'pytorch', level => 1, options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_import_result('lent', 'code', 2, 'imp', 'A100') AS lent, cudal1_import_result('lent', cudal1.baseline_code(t, 'compile'), 1.5, 'base', 'A100') AS lent_base FROM cudal1.task AS t WHERE name = 'lent' \gset
 SELECT cudal1_evaluate(ARRAY[:lent, :lent_base], 'M1') \g /dev/null
-SELECT pg_temp.work(:m1, pg_temp.score(s, s, s)) FROM unnest('{3,3}'::float8[]) AS s \g /dev/null
+SELECT tap.work(:m1, pg_temp.score(s, s, s)) FROM unnest('{3,3}'::float8[]) AS s \g /dev/null
 SELECT cudal1_evaluate(ARRAY[:lent], 'M2') \g /dev/null
-SELECT pg_temp.work(:m2, '{"outcome": "crash"}') \g /dev/null
+SELECT tap.work(:m2, '{"outcome": "crash"}') \g /dev/null
 SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}')$$, 'VALUES (3::float8)', 'an evaluation that failed on one model leaves that on another');
 SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}', baseline => 'compile')$$, 'VALUES (1::float8)', 'which is over the baseline there');
 

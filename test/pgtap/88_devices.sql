@@ -10,18 +10,10 @@ SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M
 	cudal1.register_device('h', '{"key": "cpu:2", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "1"}}') AS two,
 	cudal1.register_device('h', '{"key": "cpu:3", "class": "cpu", "model": "M", "languages": ["c"]}') AS three \gset
 
-CREATE FUNCTION pg_temp.step(device bigint, score float8, runner text DEFAULT '1') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c	record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	IF NOT FOUND THEN
-		RETURN 'nothing';
-	END IF;
-	PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
-			'upper', score * 1.01) ELSE '{"outcome": "crash"}' END || jsonb_build_object('environment', jsonb_build_object('runner', runner)));
-	RETURN c.job ->> 'kind';
-END $$;
+CREATE FUNCTION pg_temp.step(device bigint, score float8, runner text DEFAULT '1') RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(kind, 'nothing') FROM tap.work(device, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
+		'upper', score * 1.01) ELSE '{"outcome": "crash"}' END || jsonb_build_object('environment', jsonb_build_object('runner', runner)))
+$$;
 -- one A/A measurement of a device, and whether it drifts
 CREATE FUNCTION pg_temp.aa(device bigint, score float8) RETURNS boolean LANGUAGE sql AS $$
 	SELECT cudal1_measure_aa(device_key => device_key) FROM cudal1.device WHERE device_id = $1;

@@ -5,14 +5,8 @@ SELECT plan(33);
 SELECT cudal1_add_task('c', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [1000], "role": "inout"}]}') \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c"], "details": {"bandwidth": 1e9, "peak": 1e9}}') AS device \gset
 -- one whole claim: the kind of the job and what became of the result
-CREATE FUNCTION pg_temp.work(result jsonb) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	SELECT * INTO c FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
-	RETURN CASE WHEN c.job_id IS NULL THEN 'nothing' ELSE concat_ws(' ', c.job ->> 'kind', c.job #>> '{candidate,candidate_id}', cudal1.finish(c.job_id, c.attempt, result)) END;
-END
-$$;
+CREATE FUNCTION pg_temp.work(result jsonb) RETURNS text LANGUAGE sql AS
+	$$SELECT coalesce(kind || ' ' || concat_ws(' ', candidate_id, answer), 'nothing') FROM tap.work((SELECT device_id FROM cudal1.device), result)$$;
 CREATE FUNCTION pg_temp.counted(counters jsonb, tool text DEFAULT 'perf') RETURNS jsonb LANGUAGE sql AS
 	$$SELECT jsonb_build_object('outcome', 'successful', 'evidence', jsonb_build_object('profile', jsonb_build_object('tool', tool, 'counters', counters)))$$;
 CREATE FUNCTION pg_temp.problem(id bigint) RETURNS text LANGUAGE sql AS 'SELECT problem FROM cudal1.profiler_run WHERE candidate_id = id';

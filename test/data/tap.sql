@@ -1,0 +1,56 @@
+-- What tests of pgtap share, in schema tap of the database of each: the part of a worker, of a role, and of a model.
+CREATE SCHEMA tap;
+
+-- one whole claim of a device: its job, what became of the result, and the candidate's state then; NULL where there is nothing to do
+CREATE FUNCTION tap.work(device bigint, result jsonb, OUT job jsonb, OUT candidate_id bigint, OUT kind text, OUT answer text, OUT state text) LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+BEGIN
+	SELECT * INTO c FROM cudal1.claim(device, 'w');
+	job := c.job;
+	kind := c.job ->> 'kind';
+	candidate_id := c.job #>> '{candidate,candidate_id}';
+	answer := cudal1.finish(c.job_id, c.attempt, result);
+	state := tap.state(candidate_id);
+END
+$$;
+CREATE FUNCTION tap.state(id bigint) RETURNS text LANGUAGE sql AS
+	$$SELECT concat_ws(':', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id$$;
+-- a result with this score, or a crash where it is NULL
+CREATE FUNCTION tap.scored(score float8) RETURNS jsonb LANGUAGE sql AS
+	$$SELECT CASE WHEN score IS NULL THEN '{"outcome": "crash"}' ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END$$;
+-- measures what waits, all with this score; how many there were
+CREATE FUNCTION tap.measure(device bigint, score float8, most int DEFAULT 1000) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n		bigint := 0;
+BEGIN
+	WHILE n < most AND (tap.work(device, tap.scored(score))).kind IS NOT NULL LOOP
+		n := n + 1;
+	END LOOP;
+	RETURN n;
+END
+$$;
+
+-- the first column of the first row that a command gives as a role, or its SQLSTATE; tap.message, tap.detail and tap.hint are the words of the last error
+CREATE FUNCTION tap.by(role text, command text, OUT answer text) LANGUAGE plpgsql AS $$
+DECLARE
+	words	text;
+	more	text;
+	advice	text;
+BEGIN
+	EXECUTE format('SET LOCAL ROLE %I', role);
+	BEGIN
+		EXECUTE command INTO answer;
+		answer := coalesce(answer, 'NULL');
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, more = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT;
+		answer := SQLSTATE;
+		PERFORM set_config('tap.message', words, true), set_config('tap.detail', more, true), set_config('tap.hint', advice, true);
+	END;
+	RESET ROLE;
+END
+$$;
+
+-- an answer of a model with this code
+CREATE FUNCTION tap.words(code text) RETURNS text LANGUAGE sql AS
+	$$SELECT E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || code || E'\n```\n'$$;
