@@ -10,6 +10,7 @@ use FindBin;
 use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Processes;
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Workers ();
@@ -123,15 +124,7 @@ sub agent_trace
 sub agent_children
 {
 	my ($agent) = @_;
-	my @found;
-	for my $path (glob '/proc/[0-9]*/cmdline')
-	{
-		open my $file, '<', $path or next;
-		my $line = do { local $/; <$file> };
-		close $file;
-		push @found, $path if defined $line && $line =~ /^cudal1-scripted-measure \Q$agent->{scratch}\E/;
-	}
-	return @found;
+	return grep { $_->[1] =~ /^cudal1-scripted-measure \Q$agent->{scratch}\E/ } processes();
 }
 
 sub touch_for

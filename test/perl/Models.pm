@@ -7,6 +7,7 @@ use Exporter 'import';
 use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
+use Processes;
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Workers;
@@ -73,15 +74,7 @@ sub add_model
 sub generators
 {
 	my ($node) = @_;
-	my @found;
-	for my $file (glob '/proc/[0-9]*/cmdline')
-	{
-		open my $status, '<', $file or next;
-		my $line = do { local $/; <$status> };
-		close $status;
-		push @found, $1 if defined $line && $line =~ /cudal1-generate\0--spool\0\Q@{[ $node->data_dir ]}\E/ && $file =~ m{/proc/(\d+)/};
-	}
-	return @found;
+	return map { $_->[0] } grep { $_->[1] =~ /cudal1-generate --spool \Q@{[ $node->data_dir ]}\E/ } processes();
 }
 
 sub requests_by_state

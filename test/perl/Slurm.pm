@@ -7,6 +7,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
+use Processes;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(have_slurm start_slurm slurm pilots node_state);
@@ -102,15 +103,6 @@ END
 }
 
 sub node_state { return slurm('sinfo', '--noheader', '--nodes', $_[0], '--format', '%t') =~ s/\*//r }
-
-# '' where the process is gone by now
-sub read_all
-{
-	my ($path) = @_;
-	open my $in, '<', $path or return '';
-	local $/;
-	return <$in> // '';
-}
 
 # the agents that run as jobs: [pid, job, node]
 sub pilots

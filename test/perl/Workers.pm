@@ -8,6 +8,7 @@ use File::Copy ();
 use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Processes;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -165,20 +166,11 @@ sub touch_file
 	return;
 }
 
-# processes of this server's measuring program that live, zombies apart
+# processes of this server's measuring program
 sub children
 {
 	my ($node) = @_;
-	my @found;
-	for my $status (glob '/proc/[0-9]*/cmdline')
-	{
-		open my $file, '<', $status or next;
-		my $line = do { local $/; <$file> };
-		close $file;
-		next unless defined $line && $line =~ /^cudal1-scripted-measure \Q$scratch{ $node->name }\E/;
-		push @found, $1 if $status =~ m{/proc/(\d+)/};
-	}
-	return @found;
+	return map { $_->[0] } grep { $_->[1] =~ /^cudal1-scripted-measure \Q$scratch{ $node->name }\E/ } processes();
 }
 
 sub await_children

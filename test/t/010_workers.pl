@@ -1,10 +1,5 @@
 # A worker measures what is submitted: woken by the commit, visible while it measures, cancelled when asked to.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('workers');

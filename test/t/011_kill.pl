@@ -1,10 +1,5 @@
 # Whoever is killed, nothing is lost and nothing is scored twice.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('kill');

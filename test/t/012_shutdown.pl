@@ -1,10 +1,5 @@
 # An orderly end: programs are ended, claims given back, results at hand stored; the next start takes them up.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('shutdown', conf => 'cudal1.prefetch = 1');
@@ -15,7 +10,7 @@ my $queued = submit($node, "result 1.7");
 wait_for($node, "SELECT count(*) FROM cudal1.job WHERE phase = 'measuring'", '2', 'two programs run');
 $node->stop('fast');
 await_children($node, 0, 'no program is left, stubborn ones and their offspring included');
-unlike($node->logfile && PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'the server ended in peace');
+unlike($node->logfile && slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'the server ended in peace');
 
 # without workers, to see what they left
 $node->append_conf('postgresql.conf', "cudal1.databases = ''");

@@ -1,10 +1,5 @@
 # Dropping what a worker works on: the extension, the database; renaming and copying the database.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('drop', conf => "cudal1.databases = 'postgres, lab'");

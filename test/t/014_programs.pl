@@ -1,10 +1,5 @@
 # Whatever a measuring program does, its worker stays, its candidate gets a verdict, and other measurements are not touched.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('programs', conf => "cudal1.prefetch = 1");
@@ -54,7 +49,7 @@ wait_for($node, "SELECT verdict($long)", 'successful 1.7', 'a job of 0.9 MB arri
 my $offset = -s $node->logfile;
 my $id = submit($node, "complain 1000\nresult 1.8");
 wait_for($node, "SELECT verdict($id)", 'successful 1.8', 'a program that complains is measured');
-my $log = PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset);
+my $log = slurp_file($node->logfile, $offset);
 my $complaints = () = $log =~ /LOG:  cudal1-measure, job \d+: complaint/g;
 cmp_ok($complaints, '>', 0, 'its complaints are in the log');
 cmp_ok($complaints, '<', 100, 'some of them');

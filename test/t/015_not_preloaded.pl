@@ -1,10 +1,5 @@
 # Without shared_preload_libraries everything but measuring works, and says what is missing.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('bare', preload => 0);

@@ -1,11 +1,6 @@
 # On a standby nothing is measured; once promoted, it takes up what the former primary was measuring.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my $primary = new_server('primary', conf => "wal_level = replica\nmax_wal_senders = 4\nhot_standby = on", streaming => 1);

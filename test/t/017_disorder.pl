@@ -1,10 +1,5 @@
 # What is not the candidates' doing costs them nothing: a host in disorder, others' open transactions, a database's encoding.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Time::HiRes ();
 use Workers;
 
@@ -30,7 +25,7 @@ like(
 	qr/disabled.*SELECT cudal1_enable_device.*in a row were lost here: no space left on device\./,
 	'the status says why, and what to do');
 like(scalar_of($node, "SELECT string_agg(DISTINCT waits_for, '; ') FROM cudal1.queue"), qr/no enabled device/, 'and the queue what it waits for');
-like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/LOG:  5 candidates in a row were lost on device \S+ cpu:1, which is disabled: no space left on device/,
+like(slurp_file($node->logfile), qr/LOG:  5 candidates in a row were lost on device \S+ cpu:1, which is disabled: no space left on device/,
 	'the log, too');
 touch_file($node, 'mended');
 $node->safe_psql('postgres', "SELECT cudal1_enable_device(device_key, true) FROM cudal1.device WHERE class = 'cpu'");
@@ -56,7 +51,7 @@ touch_file($node, 'go-held');
 my $refused = 0;
 for (1 .. 1200)
 {
-	$refused = () = PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
+	$refused = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
 	last if $refused > 3;
 	Time::HiRes::sleep(0.1);
 }
@@ -77,7 +72,7 @@ is($session->query_safe("SELECT cudal1_cancel(ARRAY[$cancelled])"), '1', 'it is 
 $offset = -s $node->logfile;
 $id = submit($node, join "\n", (map { "progress measuring $_\nsleep 1.1" } 1 .. 4), "result 1.8");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another one is measured meanwhile');
-unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset), qr/lock timeout/, 'no heartbeat waits for the open transaction');
+unlike(slurp_file($node->logfile, $offset), qr/lock timeout/, 'no heartbeat waits for the open transaction');
 is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $cancelled"), 'running', 'the first is still measured');
 $session->query_safe("COMMIT");
 $session->quit;

@@ -1,11 +1,6 @@
 # Whatever lies in the target schema, in public and in the search_path: nothing of it is called, by the script of CREATE EXTENSION, by the
 # extension's functions or by its worker.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('hostile', conf => "cudal1.databases = 'postgres, trapped'\nlog_statement = none");

@@ -1,10 +1,5 @@
 # No lock that a role without privileges can take stands in the way: it holds all that it can get, and everything goes through.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('locks', conf => "lock_timeout = '10s'\nmax_locks_per_transaction = 256");

@@ -1,11 +1,6 @@
 # A transaction that a trainer leaves open stops no one else: each function that trainers and analysts may call is held open in
 # turn, and meanwhile others' candidates and answers go all the way through. What waits for a lock for a second fails.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('open', preload => 0);

@@ -1,12 +1,7 @@
 # Workers go on while transactions of a trainer stay open: others' candidates are measured and answers of models come to their
 # verdicts, and what the transactions hold is stored when they have ended.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use Models;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 use Workers;
 

@@ -1,11 +1,6 @@
 # Candidates of a task that are measured together by one program: each comes to its own verdict, and what ends one, or the program, takes
 # none with it.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('heats');

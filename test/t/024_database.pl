@@ -1,11 +1,6 @@
 # A database in which something is set up otherwise goes on, or cudal1_status() says what to do.
-use strict;
-use warnings;
+use Testing;
 use Cwd ();
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my $node = new_server('database', conf => "cudal1.idle_poll = 100ms");
@@ -44,7 +39,7 @@ chomp $real;
 sub without
 {
 	my ($hidden) = @_;
-	PostgreSQL::Test::Utils::append_to_file("$dir/without-$hidden",
+	append_to_file("$dir/without-$hidden",
 		"#!/bin/sh\nexec bwrap --dev-bind / / --ro-bind /dev/null '" . Cwd::realpath("/usr/bin/$hidden") . "' -- '$real/cudal1-measure' \"\$\@\"\n");
 	chmod 0755, "$dir/without-$hidden", $dir;
 	return "cudal1.measure_path = '$dir/without-$hidden'";
@@ -75,10 +70,10 @@ for my $case (@programs)
 $node->safe_psql('postgres', "SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm', 'k')");
 for my $text ('exit 3', 'yes garbage')
 {
-	PostgreSQL::Test::Utils::append_to_file("$dir/$text", "#!/bin/sh\n$text\n");
+	append_to_file("$dir/$text", "#!/bin/sh\n$text\n");
 	chmod 0755, "$dir/$text";
 }
-PostgreSQL::Test::Utils::append_to_file("$dir/keys", "other = x\n");
+append_to_file("$dir/keys", "other = x\n");
 chmod 0644, "$dir/keys";
 for my $case ([ 'worker', "cudal1.generate_path = '/opt/nope'", '%no requests are sent: cannot run "/opt/nope"%-> %cudal1.generate_path%' ],
 	[ 'worker', "cudal1.generate_path = '$dir/exit 3'", '%cudal1-generate ended with exit status 3%-> %' ],
@@ -118,7 +113,7 @@ $node->append_conf('postgresql.conf', "cudal1.databases = 'postgers'");
 $node->reload;
 says('database', 'postgres is not listed%', 'a list of databases that was mistyped');
 like(status('database'), qr/-> ALTER SYSTEM SET cudal1\.databases = 'postgres';/, 'has a hint without the slip');
-like(PostgreSQL::Test::Utils::slurp_file($node->logfile, $offset), qr/WARNING:  cudal1\.databases names what does not exist: "postgers"/, 'and a line in the log');
+like(slurp_file($node->logfile, $offset), qr/WARNING:  cudal1\.databases names what does not exist: "postgers"/, 'and a line in the log');
 $node->append_conf('postgresql.conf', "cudal1.databases = 'postgres'");
 $node->reload;
 says('worker', 'process%', 'the right one a worker');

@@ -1,11 +1,6 @@
 # A dump holds everything but the queue: the restored database gives the same rewards, buckets, draws and prompts, and
 # measures what was unfinished. A worker that serves the database does not disturb the restore, as docs/operation.md says.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $node = new_server('dump', conf => "cudal1.databases = 'served_custom, served_slow, served_again'\ncudal1.certify = off\ncudal1.idle_poll = '100ms'");
@@ -134,7 +129,7 @@ is(sql('copy_plain', q{SELECT shipped FROM cudal1.profile WHERE name = 'default'
 
 # In one transaction, while a worker serves the database. A large dump takes long before its devices: long enough for a
 # worker that sees the extension to register its own.
-my $slow = PostgreSQL::Test::Utils::slurp_file("$folder/plain");
+my $slow = slurp_file("$folder/plain");
 is($slow =~ s/^(?=COPY cudal1\.device )/<<'WAIT'/em, 1, 'devices are loaded after what holds up the restore');
 DO $$
 BEGIN
@@ -145,7 +140,7 @@ BEGIN
 END
 $$;
 WAIT
-PostgreSQL::Test::Utils::append_to_file("$folder/slow", $slow);
+append_to_file("$folder/slow", $slow);
 for my $format ('custom', 'slow')
 {
 	my $copy = "served_$format";

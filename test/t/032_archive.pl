@@ -1,11 +1,7 @@
 # What the archive for PGXN holds builds and installs by itself, in a place where nothing was built and no git is.
-use strict;
-use warnings;
-use FindBin;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $top = "$FindBin::RealBin/../..";
+my $top = $ENV{TESTDIR};
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $pg_config = $ENV{PG_CONFIG};
 my ($version) = slurp_file("$top/cudal1.control") =~ /^default_version = '(.*)'/m;

@@ -1,17 +1,9 @@
 # Eight connections submit, measure, wait, sample, cancel, import and re-verify at once: no deadlock, no lost job, buckets equal
 # to a recount; and what is left in the queue comes to an end. bench/concurrency is the same for minutes, with figures.
-use strict;
-use warnings;
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $load = "$FindBin::RealBin/../../bench/load";
-my $node = PostgreSQL::Test::Cluster->new('concurrency');
-$node->init;
-$node->append_conf('postgresql.conf', "deadlock_timeout = '100ms'\nfsync = off");
-$node->start;
+my $load = "$ENV{TESTDIR}/bench/load";
+my $node = start_server('concurrency', "deadlock_timeout = '100ms'\nfsync = off");
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', "$load/setup.sql" ], 'tasks and devices are there');
 
 my %weight = (submit => 20, batch => 2, measure => 60, sample => 10, wait => 5, change => 3);

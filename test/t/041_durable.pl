@@ -1,15 +1,8 @@
 # What finish() acknowledged is on disk, and a verdict that cudal1_wait() tells is, too.
 # The writer of the log sleeps, so that nothing but the commit itself brings it there.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $node = PostgreSQL::Test::Cluster->new('durable');
-$node->init;
-$node->append_conf('postgresql.conf', "wal_writer_delay = '10s'\ncudal1.databases = ''\nshared_preload_libraries = 'cudal1'\ncudal1.certify = off");
-$node->start;
+my $node = start_server('durable', "wal_writer_delay = '10s'\ncudal1.databases = ''\nshared_preload_libraries = 'cudal1'\ncudal1.certify = off");
 $node->safe_psql('postgres', <<'SQL');
 SET client_min_messages = error;
 CREATE EXTENSION cudal1;

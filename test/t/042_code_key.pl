@@ -1,9 +1,7 @@
 # The same code has one key, whatever its words; other code has another.
-use strict;
-use warnings;
+use Testing;
 use File::Temp qw(tempdir);
 use Measuring;
-use Test::More;
 
 my $root = tempdir(CLEANUP => 1);
 my %profile = (bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.1, half_width_limit => 10);

@@ -1,20 +1,11 @@
 # Answers of one group that compile to the same have one reward, measured by the real programs on a busy host.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use Measuring;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'no C on this host' if !can_measure('c');
 # on a busy machine measurements take their turns
 $PostgreSQL::Test::Utils::timeout_default = 600;
-my $node = PostgreSQL::Test::Cluster->new('one_reward');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.certify = off\n");
-$node->start;
+my $node = start_server('one_reward', "shared_preload_libraries = 'cudal1'\ncudal1.certify = off\n");
 $node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM cudal1.device WHERE 'c' = ANY (languages))});
 

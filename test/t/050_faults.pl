@@ -2,14 +2,10 @@
 #
 # The kills follow a fixed random sequence: who, and how long after the one before. FAULTS=300 makes that many; by default it
 # is 24, so that the file ends within a few minutes.
-use strict;
-use warnings;
+use Testing;
 use Fcntl qw(:flock);
-use File::Basename qw(basename);
 use List::Util qw(sum0);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Processes;
 use Time::HiRes qw(sleep time);
 
 my $kills = $ENV{FAULTS} // 24;
@@ -22,9 +18,7 @@ my $scratch = "$dir/scratch";
 chmod 0755, $dir;
 mkdir $scratch;
 
-my $node = PostgreSQL::Test::Cluster->new('faults');
-$node->init;
-$node->append_conf('postgresql.conf', <<"END");
+my $node = start_server('faults', <<"END");
 shared_preload_libraries = 'cudal1'
 restart_after_crash = on
 cudal1.measure_path = '$measure'
@@ -34,7 +28,6 @@ cudal1.lease_seconds = 20
 cudal1.child_grace = 2
 log_min_messages = log
 END
-$node->start;
 
 # a statement that is repeated until a server answers it
 sub sql
@@ -65,36 +58,14 @@ sub wait_until
 # ---- processes ----
 
 # descendants of the postmaster: [pid, command line, the supervisor they belong to]
-sub descendants
+sub belonging
 {
-	my ($root) = @_;
-	my (%children, %line);
-	for my $stat (glob '/proc/[0-9]*/stat')
-	{
-		open my $in, '<', $stat or next;
-		my $text = <$in>;
-		close $in;
-		next unless defined $text && $text =~ /^(\d+) \(.*\) (\S) (\d+)/s && $2 ne 'Z';
-		my ($pid, $parent) = ($1, $3);
-		push @{ $children{$parent} }, $pid;
-		if (open my $command, '<', "/proc/$pid/cmdline")
-		{
-			local $/;
-			$line{$pid} = (<$command> // '') =~ s/\0/ /gr;
-			close $command;
-		}
-	}
-	my @found;
-	my @todo = map { [ $_, 0 ] } @{ $children{$root} // [] };
-	while (my $next = shift @todo)
-	{
-		my ($pid, $supervisor) = @$next;
-		my $command = $line{$pid} // '';
-		$supervisor = $pid if !$supervisor && $command =~ m{^\S*cudal1-measure };
-		push @found, [ $pid, $command, $supervisor ];
-		push @todo, map { [ $_, $supervisor ] } @{ $children{$pid} // [] };
-	}
-	return @found;
+	my %supervisor;
+	return map {
+		my ($pid, $line, $parent) = @$_;
+		$supervisor{$pid} = $supervisor{$parent} || ($line =~ m{^\S*cudal1-measure } ? $pid : 0);
+		[ $pid, $line, $supervisor{$pid} ]
+	} descendants($_[0]);
 }
 
 my %pattern = (
@@ -125,24 +96,14 @@ sub candidates
 	my ($kind) = @_;
 	my $root = postmaster() or return ();
 	my $spare = $kind =~ /^(sandbox|executor|compiler)$/;
-	return grep { $_->[1] =~ $pattern{$kind} && !($spare && $struck{ $_->[2] }) } descendants($root);
+	return grep { $_->[1] =~ $pattern{$kind} && !($spare && $struck{ $_->[2] }) } belonging($root);
 }
 sub victims { return map { $_->[0] } candidates(@_); }
 
 # every process that has to do with our scratch folder, whoever its parent is by now
 sub strays
 {
-	my @found;
-	for my $proc (glob '/proc/[0-9]*')
-	{
-		open my $in, '<', "$proc/cmdline" or next;
-		my $line = do { local $/; <$in> } // '';
-		close $in;
-		my $cwd = readlink("$proc/cwd") // '';
-		push @found, basename($proc) . ' ' . $line =~ s/\0/ /gr
-		  if index("$line $cwd", $scratch) >= 0 && basename($proc) != $$ && $line !~ /^perl/;
-	}
-	return @found;
+	return map { "$_->[0] $_->[1]" } grep { index("$_->[1] " . (readlink("/proc/$_->[0]/cwd") // ''), $scratch) >= 0 && $_->[0] != $$ && $_->[1] !~ /^perl/ } processes();
 }
 
 # ---- work ----
@@ -409,9 +370,9 @@ SKIP:
 	mkdir $full;
 	my $mount = "mount -t tmpfs -o size=16k,nr_inodes=64 tmpfs $full";
 	skip 'no file system of its own can be mounted here', 3 if system("unshare -rm sh -c '$mount' 2>/dev/null") != 0;
-	spew("$dir/reference.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }');
-	spew("$dir/candidate.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }');
-	spew("$dir/signature.json", '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
+	write_file("$dir/reference.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }');
+	write_file("$dir/candidate.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }');
+	write_file("$dir/signature.json", '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
 		  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
 	for my $left (0, 2, 4)
 	{
@@ -420,15 +381,6 @@ SKIP:
 		my $out = `unshare -rm sh -c '$mount && { $fill 2>/dev/null; $command; }' 2>&1`;
 		like($out, qr/"outcome":"(lost|unverified)"/, "a disk with $left pages left is nobody's verdict");
 	}
-}
-
-sub spew
-{
-	my ($path, $text) = @_;
-	open my $out, '>', $path or die "$path: $!";
-	print $out $text;
-	close $out;
-	return;
 }
 
 # ---- what is left over ----

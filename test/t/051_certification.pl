@@ -1,17 +1,10 @@
 # Null candidates, really measured: they compile, run and fail where a task asks for work, and pass where it asks for none.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $node = PostgreSQL::Test::Cluster->new('certification');
 my $dir  = PostgreSQL::Test::Utils::tempdir();
 chmod 0755, $dir;
 mkdir "$dir/scratch";
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.certify = on\ncudal1.scratch_dir = '$dir/scratch'\n");
-$node->start;
+my $node = start_server('certification', "shared_preload_libraries = 'cudal1'\ncudal1.certify = on\ncudal1.scratch_dir = '$dir/scratch'\n");
 
 sub verdicts
 {

@@ -2,13 +2,8 @@
 #
 # The server's data lie in a file system of its own, mounted where only its processes see it. First tables cannot grow, then
 # the log cannot, which ends the server; each time submissions go on, and whoever got an error asks again, by the same key.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use IO::Handle;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 use Workers;
 

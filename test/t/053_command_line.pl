@@ -1,15 +1,11 @@
 # cudal1-measure for people: what names a task, what a verdict looks like, what its exit status is, and what a terminal gets of a code's words.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use Cwd qw(abs_path);
 use File::Temp qw(tempdir);
 use JSON::PP;
 use Measuring;
-use Test::More;
 
-my $tree = abs_path("$FindBin::RealBin/../..");
+my $tree = abs_path($ENV{TESTDIR});
 my $dir = tempdir('people-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $profile = "$dir/profile.json";
 my $signature = '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}';
@@ -43,15 +39,8 @@ my %text = (
 	'failing/perf' => "#!/bin/sh\ncase \$* in *control*) echo 'no memory'; exit 3;; esac\n",
 );
 mkdir "$dir/$_" for qw(folder mistaken scratch refused failing none);
-for my $name (keys %text)
-{
-	open my $out, '>', "$dir/$name" or die "$name: $!";
-	print $out $text{$name};
-	close $out;
-}
-open my $out, '>', "$dir/signature.json" or die $!;
-print $out $signature;
-close $out;
+write_file("$dir/$_", $text{$_}) for keys %text;
+write_file("$dir/signature.json", $signature);
 chmod 0755, glob "$dir/{refused,failing}/*";
 my $perf = system("perf record -q -o '$dir/tried' true >/dev/null 2>&1") == 0;
 my $options = "--scratch '$dir/scratch' --profile '$profile'";
@@ -221,9 +210,7 @@ SKIP:
 		[ "import os\nraise RuntimeError('beside it ' + ' '.join(os.listdir('$dir')))\n", qr/RuntimeError: beside it venv["\\]/, 'of the folders around an environment nothing is shown' ])
 	{
 		my ($library, $verdict, $name) = @$case;
-		open my $out, '>', "$libraries/dill.py" or die $!;
-		print $out $library;
-		close $out;
+		write_file("$libraries/dill.py", $library);
 		my ($status, $said) = outcome("--python '$dir/venv/bin/python3' sine.py sine_new.py");
 		like($said, $verdict, $name) or diag $said;
 	}

@@ -1,17 +1,12 @@
 # Wrong members of a heat are tried on the same inputs, and each is told its own cause.
-use strict;
-use warnings;
+use Testing;
 use File::Temp qw(tempdir);
-use FindBin;
 use JSON::PP;
-use lib "$FindBin::RealBin/../perl";
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
 
-my $corpus = "$FindBin::RealBin/../cheats";
+my $corpus = "$ENV{TESTDIR}/test/cheats";
 my $reference = slurp_file("$corpus/tasks/rowsum.c");
 my (@names, @causes, @codes);
 for my $name (qw(added call_first input_scaled thread_left mean_without no_memory not_finite precision mean_without))

@@ -1,14 +1,7 @@
 # Eight connections accept, re-score, withdraw and sample on one task at once: no deadlock, no error, buckets that agree with their codes.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $node = PostgreSQL::Test::Cluster->new('placement');
-$node->init;
-$node->append_conf('postgresql.conf', "fsync = on\ndeadlock_timeout = '100ms'\nlog_lock_waits = off");
-$node->start;
+my $node = start_server('placement', "fsync = on\ndeadlock_timeout = '100ms'\nlog_lock_waits = off");
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE EXTENSION cudal1;

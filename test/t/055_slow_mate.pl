@@ -1,9 +1,7 @@
 # Candidates that are measured together: slow code leaves the others their rounds.
-use strict;
-use warnings;
+use Testing;
 use File::Temp qw(tempdir);
 use Measuring;
-use Test::More;
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
 

@@ -1,12 +1,10 @@
 # What a candidate in C can't see of its own sandbox: limits, filters, namespaces and cores of an executor, looked at from outside while it
 # runs. That it is found out where it is awake outside its turn. And that nothing is measured where no sandbox can be made.
-use strict;
-use warnings;
+use Testing;
 use JSON::PP;
 use Measuring;
+use Processes;
 use POSIX ':sys_wait_h';
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
@@ -28,39 +26,8 @@ my %text = (
 	  . "\nvoid solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }",
 	'endless.c' => 'void solve(const float *x, float *y) { for (volatile int i = 0;;) i++; }',
 );
-for my $name (keys %text)
-{
-	open my $out, '>', "$dir/$name" or die "$name: $!";
-	print $out $text{$name};
-	close $out;
-}
+write_file("$dir/$_", $text{$_}) for keys %text;
 my @arguments = ('--scratch', "$dir/scratch", '--signature', "$dir/signature.json", '--profile', "$dir/profile.json");
-
-sub slurp
-{
-	my ($path) = @_;
-	open my $in, '<', $path or return '';
-	local $/;
-	return <$in> // '';
-}
-
-# processes that came from one, with their command lines
-sub descendants
-{
-	my ($root) = @_;
-	my (%children, %found);
-	for my $stat (glob '/proc/[0-9]*/stat')
-	{
-		push @{ $children{$2} }, $1 if slurp($stat) =~ /^(\d+) \(.*\) \S (\d+)/s;
-	}
-	my @todo = ($root);
-	while (defined(my $pid = shift @todo))
-	{
-		push @todo, @{ $children{$pid} // [] };
-		$found{$pid} = slurp("/proc/$pid/cmdline") =~ s/\0/ /gr if $pid != $root;
-	}
-	return %found;
-}
 
 # a measurement whose candidate is in an endless run: the supervisor, the executor, and what of bubblewrap's is above it
 sub start_endless
@@ -77,11 +44,11 @@ sub start_endless
 	my $until = time() + 60;
 	while (time() < $until)
 	{
-		my %found = descendants($pid);
+		my %found = map { $_->[0] => $_->[1] } descendants($pid);
 		for my $executor (grep { $found{$_} =~ m{^\S*/exec-c \S+/candidate(-\d+)?/} } keys %found)
 		{
 			# in a run: filters are set, and it is let go
-			my $status = slurp("/proc/$executor/status");
+			my $status = read_all("/proc/$executor/status");
 			return ($pid, $executor, grep { $found{$_} =~ /^bwrap / } keys %found)
 			  if $status =~ /^Seccomp_filters:\s+([3-9]|\d\d)/m && $status =~ /^State:\s+R/m;
 		}
@@ -92,18 +59,18 @@ sub start_endless
 	die 'no executor came to its run';
 }
 
-sub field { return slurp("/proc/$_[0]/status") =~ /^$_[1]:\s+(.*)$/m ? $1 : ''; }
+sub field { return read_all("/proc/$_[0]/status") =~ /^$_[1]:\s+(.*)$/m ? $1 : ''; }
 
 sub limit_of
 {
 	my ($pid, $name) = @_;
-	return slurp("/proc/$pid/limits") =~ /^\Q$name\E\s+(\S+)\s+(\S+)/m ? "$1 $2" : '';
+	return read_all("/proc/$pid/limits") =~ /^\Q$name\E\s+(\S+)\s+(\S+)/m ? "$1 $2" : '';
 }
 
 sub look_at
 {
 	my ($pid, $executor, $how) = @_;
-	is(slurp("/proc/$executor/oom_score_adj"), "1000\n", "$how: the first to go where memory is short");
+	is(read_all("/proc/$executor/oom_score_adj"), "1000\n", "$how: the first to go where memory is short");
 	is(field($executor, 'NoNewPrivs'), '1', "$how: no new privileges");
 	is(field($executor, 'Seccomp'), '2', "$how: its system calls are filtered");
 	is(field($executor, 'Cpus_allowed_list'), $core, "$how: on the core of its device alone");
@@ -121,7 +88,7 @@ sub look_at
 	my @open = map { readlink($_) // '' } glob "/proc/$executor/fd/*";
 	is(scalar(grep { !m{^(/dev/null|/memfd:log \(deleted\)|socket:\[\d+\])$} } @open), 0, "$how: no descriptor beyond its own") or diag "@open";
 	is(scalar(grep { /^socket/ } @open), 1, "$how: one socket");
-	unlike(slurp("/proc/$executor/environ"), qr/SECRET/, "$how: nothing of the supervisor's environment");
+	unlike(read_all("/proc/$executor/environ"), qr/SECRET/, "$how: nothing of the supervisor's environment");
 	return;
 }
 
@@ -149,8 +116,8 @@ is(field($executor, 'NSpid') =~ s/^\d+\s+//r, 2, 'the second process of its sand
 ok(scalar(@bubblewrap), 'processes of bubblewrap are there');
 for my $above (@bubblewrap)
 {
-	is(slurp("/proc/$above/oom_score_adj"), "1000\n", 'bubblewrap goes as early');
-	unlike(slurp("/proc/$above/environ"), qr/SECRET/, "nothing of the supervisor's environment is in bubblewrap's");
+	is(read_all("/proc/$above/oom_score_adj"), "1000\n", 'bubblewrap goes as early');
+	unlike(read_all("/proc/$above/environ"), qr/SECRET/, "nothing of the supervisor's environment is in bubblewrap's");
 }
 end($pid, 'in a sandbox', $executor, @bubblewrap);
 
@@ -177,7 +144,7 @@ sub wake
 	while (waitpid($pid, WNOHANG) == 0)
 	{
 		kill 'KILL', $pid if time() > $until;
-		my %found = descendants($pid);
+		my %found = map { $_->[0] => $_->[1] } descendants($pid);
 		my @stopped = grep { $found{$_} =~ $which && field($_, 'State') =~ /^T/ } keys %found;
 		sleep 0.002;
 		@stopped = grep { field($_, 'State') =~ /^T/ } @stopped;
@@ -186,7 +153,7 @@ sub wake
 		$woken++;
 		sleep 0.1;
 	}
-	my $result = decode_json((grep { /"type": ?"result"/ } split /\n/, slurp("$dir/woken"))[-1] // '{}');
+	my $result = decode_json((grep { /"type": ?"result"/ } split /\n/, read_all("$dir/woken"))[-1] // '{}');
 	return ($woken, $result->{outcome} // 'none', $result->{detail} // '', $result->{evidence}{detector} // '');
 }
 
@@ -219,18 +186,11 @@ SKIP:
 {
 	my ($planted, $ran) = ("$dir/planted", "$dir/ran");
 	mkdir $planted;
-	for my $module (qw(csv email zipfile))
-	{
-		open my $out, '>', "$planted/$module.py" or die $!;
-		print $out "open('$ran', 'w').close()\nraise ImportError('planted')\n";
-		close $out;
-	}
+	write_file("$planted/$_.py", "open('$ran', 'w').close()\nraise ImportError('planted')\n") for qw(csv email zipfile);
 	system("cd '$planted' && /usr/bin/python3 -c 'import importlib.metadata' 2>/dev/null");
 	skip 'this interpreter looks for none of them', 1 if !-e $ran;
 	unlink $ran;
-	open my $out, '>', "$dir/planted.json" or die $!;
-	print $out encode_json({ task => { name => 'planted', language => 'pytorch', reference => '', cores => 1 }, candidate => { code => '' } });
-	close $out;
+	write_file("$dir/planted.json", encode_json({ task => { name => 'planted', language => 'pytorch', reference => '', cores => 1 }, candidate => { code => '' } }));
 	system("cd '$planted' && '$measure' --scratch '$dir/scratch' '$dir/planted.json' >/dev/null 2>&1");
 	ok(!-e $ran, 'a module planted where a measurement is started is not run');
 }
@@ -262,9 +222,7 @@ $text{'refused.c'} = "#include \"none.h\"\nvoid solve(const float *x, float *y) 
 $text{'unlinked.c'} = "extern void nowhere(void);\nvoid solve(const float *x, float *y) { nowhere(); }\n__asm__(\".include \\\"none.s\\\"\");\n";
 for my $name (qw(telling.c asserting.c refused.c unlinked.c))
 {
-	open my $out, '>', "$dir/$name" or die $!;
-	print $out $text{$name};
-	close $out;
+	write_file("$dir/$name", $text{$name});
 	my ($result) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, "$dir/reference.c", "$dir/$name" ]} 2>/dev/null`;
 	like($result->{detail}, qr/code\.(c|so)|none\.s/, "$name is told where in the code it fails");
 	unlike($result->{detail}, qr/\Q$dir\E|scratch|cudal1-/, 'and not where that lay') or diag $result->{detail};

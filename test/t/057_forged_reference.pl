@@ -1,9 +1,7 @@
 # A reference is a task's own code, as little trusted as a candidate: one that lies about what it returns spoils its task, and nothing else.
-use strict;
-use warnings;
+use Testing;
 use File::Temp qw(tempdir);
 use Measuring;
-use Test::More;
 
 plan skip_all => 'no sandbox here, or no PyTorch' if !can_measure('pytorch');
 

@@ -1,12 +1,9 @@
 # A measurement has its device to itself, whichever lock files other users of the host may write to. The seconds that it
 # reports for the device are those for which it held the device.
-use strict;
-use warnings;
+use Testing;
 use Fcntl qw(:DEFAULT :flock);
 use JSON::PP;
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
 
@@ -14,13 +11,11 @@ my $dir = PostgreSQL::Test::Utils::tempdir();
 sub job
 {
 	my ($name, $code, $device) = @_;
-	open my $out, '>', "$dir/$name.json" or die "$name: $!";
-	print $out encode_json({
+	write_file("$dir/$name.json", encode_json({
 		task => { name => $name, language => 'c', cores => 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 			signature => { args => [ { name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } },
 		candidate => { code => $code }, device => { key => $device // "cpu:$core" },
-		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05 } });
-	close $out;
+		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05 } }));
 	return "$dir/$name.json";
 }
 

@@ -1,18 +1,14 @@
 # What of bubblewrap a supervisor left that was killed in an unlucky moment is swept by the next, whoever it fell to; what belongs to one that
 # lives is left alone.
-use strict;
-use warnings;
+use Testing;
 use Measuring;
 use POSIX ':sys_wait_h';
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my @options = qw(bwrap --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox);
 
 # a process of a name with a child that looks like bubblewrap's; it ends when the child does
-open my $source, '>', "$dir/parent.c" or die $!;
-print $source <<'END';
+write_file("$dir/parent.c", <<'END');
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +38,6 @@ int main(int n, char **argv)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 END
-close $source;
 plan skip_all => 'no compiler here' if system("gcc -o '$dir/parent' '$dir/parent.c' && cp '$dir/parent' '$dir/bwrap'") != 0;
 
 # whether such a child is killed when devices are listed

@@ -1,18 +1,12 @@
 # cudal1-import: what it takes, what it leaves out, and that no text of a file becomes SQL.
-use strict;
-use warnings;
+use Testing;
 use File::Path qw(make_path);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $bin = `$ENV{PG_CONFIG} --bindir`;
 chomp $bin;
 my $program = "$bin/cudal1-import";
 
-my $node = PostgreSQL::Test::Cluster->new('import');
-$node->init;
-$node->start;
+my $node = start_server('import');
 $node->safe_psql('postgres', 'CREATE SCHEMA tools; CREATE EXTENSION cudal1 SCHEMA tools');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -22,9 +16,7 @@ sub spew
 	my ($path, $text) = @_;
 	(my $folder = "$dir/$path") =~ s{/[^/]*$}{};
 	make_path($folder);
-	open my $out, '>:raw', "$dir/$path" or die "$path: $!";
-	print $out $text;
-	close $out;
+	write_file("$dir/$path", $text);
 	return;
 }
 

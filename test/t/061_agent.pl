@@ -1,10 +1,6 @@
 # An agent measures what is submitted, over a connection with no right but those of kind agent, obeys a cancellation, and leaves
 # as it is told to.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use Test::More;
+use Testing;
 use Agents;
 use Workers;
 

@@ -1,11 +1,6 @@
 # Nothing is lost or measured twice when the connection is cut, the server restarts, the agent is killed or two agents work on
 # one queue.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Agents;
 use Workers;
 

@@ -1,11 +1,8 @@
 # The agent with cudal1-measure itself: a code that is right, one that is wrong, one that does not compile.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use Test::More;
+use Testing;
 use Time::HiRes qw(sleep);
 use Agents;
+use Processes;
 use Workers;
 
 my $node = new_database('agent_measures');
@@ -33,24 +30,6 @@ is(scalar_of($node, "SELECT count(DISTINCT candidate_id) FROM cudal1.measurement
 	'with all that it says of the measurement');
 
 # a batch system signals all processes of a job, at worst the code's first: the claim is given back, whatever was going on
-sub descendants
-{
-	my ($root) = @_;
-	my (%children, @found);
-	for my $stat (glob '/proc/[0-9]*/stat')
-	{
-		open my $in, '<', $stat or next;
-		push @{ $children{$3} }, [ $1, $2 ] if (<$in> // '') =~ /^(\d+) \((.*)\) \S (\d+)/s;
-		close $in;
-	}
-	my @todo = @{ $children{$root} // [] };
-	while (my $next = shift @todo)
-	{
-		push @found, $next;
-		push @todo, @{ $children{ $next->[0] } // [] };
-	}
-	return @found;
-}
 my $id = $node->safe_psql('postgres', <<'END');
 SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { for (int i = 4095; i >= 0; i--) c[i] = a[i] + a[i]; }$$)
 END
@@ -62,7 +41,7 @@ for my $later (0, 0.2, 0.5)
 	for my $process (reverse descendants($agent->{pid}))
 	{
 		# the supervisor is told when it has long seen what became of its executors
-		sleep 0.05 if $process->[1] eq 'cudal1-measure';
+		sleep 0.05 if $process->[1] =~ m{^\S*cudal1-measure };
 		kill 'TERM', $process->[0];
 	}
 	sleep 0.3;

@@ -1,26 +1,11 @@
 # What surrounds an agent: the GPUs that a batch system gave it, signals that reach its program as well, a database of another version,
 # passwords, a server that stays away, and the unit of the service manager.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use Test::More;
-use PostgreSQL::Test::Utils;
+use Testing;
 use Agents;
 use Workers;
 
 my $node = new_database('agent_surroundings');
 my $host = new_agent($node, 'host');
-
-sub write_file
-{
-	my ($path, $text, $mode) = @_;
-	open my $file, '>', $path or die "$path: $!";
-	print $file $text;
-	close $file;
-	chmod $mode, $path if defined $mode;
-	return;
-}
 
 # ---- devices ----
 
@@ -128,7 +113,7 @@ upgrade($version);
 
 $node->safe_psql('postgres', "ALTER ROLE measurer PASSWORD 'right'");
 $node->append_conf('postgresql.conf', "authentication_timeout = 10s");
-my $hba = PostgreSQL::Test::Utils::slurp_file($node->data_dir . '/pg_hba.conf');
+my $hba = slurp_file($node->data_dir . '/pg_hba.conf');
 write_file($node->data_dir . '/pg_hba.conf', "local all measurer scram-sha-256\n$hba");
 $node->reload;
 write_file("$host->{dir}/passwords", "*:*:*:measurer:wrong\n", 0600);
@@ -142,7 +127,7 @@ wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHER
 	'and the file is read again: the agent connects by a service file and a password file');
 unlike(agent_log($keeper), qr/\b(right|wrong)\b/, 'no password is logged');
 # a server that refuses is not asked in a loop
-my $refusals = () = PostgreSQL::Test::Utils::slurp_file($node->logfile) =~ /password authentication failed for user "measurer"/g;
+my $refusals = () = slurp_file($node->logfile) =~ /password authentication failed for user "measurer"/g;
 note("$refusals refused connections");
 $id = submit($node, "surroundings");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a look from within its program');
@@ -177,7 +162,7 @@ $node->stop;
 SKIP:
 {
 	my $unit = "$ENV{TESTDIR}/examples/systemd/cudal1-agent.service";
-	my $text = PostgreSQL::Test::Utils::slurp_file($unit);
+	my $text = slurp_file($unit);
 	skip 'no systemd-analyze here', 1 if system('systemd-analyze --version >/dev/null 2>&1') != 0;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $bindir = $node->config_data('--bindir');

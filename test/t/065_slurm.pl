@@ -1,16 +1,10 @@
 # Pilots under a real Slurm of two nodes, with real measurements: whatever happens to a pilot, its node or the server, nothing is lost and
 # nothing is scored twice. Where Slurm is installed; its daemons listen on the loopback of a network that is the test's own.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use PrivateNetwork;
 my $private;
 # before PostgreSQL's modules turn the output of this process to their log
 BEGIN { $private = enter_private_network() }
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep time);
 use Slurm;
 
@@ -18,15 +12,12 @@ plan skip_all => 'Slurm is not installed: slurm-wlm and munge' if !have_slurm();
 plan skip_all => 'no namespaces of its own are to be had here' if !$private;
 
 my $load = $ENV{SLURM_LOAD} // 12;
-my $pilot = "$FindBin::RealBin/../../examples/slurm/pilot.sbatch";
+my $pilot = "$ENV{TESTDIR}/examples/slurm/pilot.sbatch";
 my $dir = PostgreSQL::Test::Utils::tempdir();
 chmod 0755, $dir;
 mkdir "$dir/scratch";
 
-my $node = PostgreSQL::Test::Cluster->new('slurm');
-$node->init;
-$node->append_conf('postgresql.conf', "fsync = on\nrestart_after_crash = on\ncudal1.certify = off\n");
-$node->start;
+my $node = start_server('slurm', "fsync = on\nrestart_after_crash = on\ncudal1.certify = off\n");
 
 # repeated until a server answers it
 sub sql
@@ -50,7 +41,7 @@ sub await
 	sleep 0.05 until ($good = $test->()) || time() > $until;
 	# a machine that stood still meanwhile is asked once more
 	$good ||= $test->();
-	ok($good, $name) or diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { PostgreSQL::Test::Utils::slurp_file($_) } glob "$dir/pilot-*");
+	ok($good, $name) or diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { slurp_file($_) } glob "$dir/pilot-*");
 	return $good;
 }
 
@@ -230,7 +221,7 @@ $met{'jobs requeued'}++;
 await_under_load('a requeued pilot comes back', sub { grep { $_->[1] == $victim->[1] && $_->[0] != $victim->[0] } pilots() });
 
 await_under_load('the pilot with a minute is told of its end and leaves', sub { state_of_job($limited) eq 'COMPLETED' });
-like(PostgreSQL::Test::Utils::slurp_file("$dir/pilot-$limited"), qr/claiming nothing more/, 'by the signal before the limit');
+like(slurp_file("$dir/pilot-$limited"), qr/claiming nothing more/, 'by the signal before the limit');
 $met{'time limits'}++;
 is(sql($failures), $before, 'none of these was anybody\'s failure');
 
@@ -263,9 +254,9 @@ is(slurm('sh', '-c', q{ps -eo args | grep -E '^[^ ]*(cudal1-measure|exec-c) ' ||
 # ---- GPUs: two jobs on one node, each with the GPU that Slurm gave it ----
 
 mkdir "$dir/gpus";
-PostgreSQL::Test::Utils::append_to_file("$dir/gpus/devices", join '',
+append_to_file("$dir/gpus/devices", join '',
 	map { qq({"key": "GPU-$_", "class": "cuda", "model": "G", "cores": 1, "languages": ["cuda"], "details": {"index": $_}}\n) } 0, 1);
-my $two = pilot([ '--array=1-2', '--gres=gpu:1', '--cpus-per-task=1' ], '--measure', "$FindBin::RealBin/../perl/scripted-measure", '--scratch', "$dir/gpus",
+my $two = pilot([ '--array=1-2', '--gres=gpu:1', '--cpus-per-task=1' ], '--measure', "$ENV{TESTDIR}/test/perl/scripted-measure", '--scratch', "$dir/gpus",
 	'--until-idle=600');
 await('each of two pilots serves its GPU', sub { sql("SELECT string_agg(device_key, ', ' ORDER BY device_key) FROM cudal1.device WHERE class = 'cuda'") eq 'n1 GPU-0, n1 GPU-1' });
 is(scalar(pilots_on('n1')), 2, 'on one node');

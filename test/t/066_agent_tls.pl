@@ -1,14 +1,9 @@
 # An agent on another host: TLS with both certificates checked, and a password, in a network that is the test's own.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use PrivateNetwork;
 my $private;
 # before PostgreSQL's modules turn the output of this process to their log
 BEGIN { $private = enter_private_network() }
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Agents;
 use Workers;
 
@@ -40,14 +35,9 @@ ssl_ca_file = '$dir/ca.crt'
 ssl_cert_file = '$dir/server.crt'
 ssl_key_file = '$dir/server.key'
 END
-my $hba = PostgreSQL::Test::Utils::slurp_file($node->data_dir . '/pg_hba.conf');
-open my $out, '>', $node->data_dir . '/pg_hba.conf' or die $!;
-print $out "hostssl all measurer 127.0.0.1/32 scram-sha-256 clientcert=verify-full\nhost all all all reject\n$hba";
-close $out;
-open $out, '>', "$dir/passwords" or die $!;
-print $out "localhost:@{[ $node->port ]}:postgres:measurer:secret\n";
-close $out;
-chmod 0600, "$dir/passwords";
+my $hba = slurp_file($node->data_dir . '/pg_hba.conf');
+write_file($node->data_dir . '/pg_hba.conf', "hostssl all measurer 127.0.0.1/32 scram-sha-256 clientcert=verify-full\nhost all all all reject\n$hba");
+write_file("$dir/passwords", "localhost:@{[ $node->port ]}:postgres:measurer:secret\n", 0600);
 $node->restart;
 
 my $server = "host=localhost port=@{[ $node->port ]} dbname=postgres user=measurer sslrootcert=$dir/ca.crt";

@@ -1,10 +1,8 @@
 # What compilers built for code that compiles itself is kept for that code alone, and out of reach of any.
-use strict;
-use warnings;
+use Testing;
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Measuring;
-use Test::More;
 
 plan skip_all => 'no sandbox here, or no PyTorch' if !can_measure('pytorch');
 
@@ -244,13 +242,8 @@ chomp $version;
 my $site = "$root/plain/lib/$version/site-packages";
 make_path("$root/plain/bin", $site);
 symlink '/usr/bin/python3', "$root/plain/bin/python3";
-for my $file (['plain/pyvenv.cfg', "home = /usr/bin\ninclude-system-site-packages = true\n"],
-	["plain/lib/$version/site-packages/setuptools.py", "raise ImportError('it is not here')\n"])
-{
-	open my $to, '>', "$root/$file->[0]" or die $!;
-	print $to $file->[1];
-	close $to;
-}
+write_file("$root/plain/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n");
+write_file("$site/setuptools.py", "raise ImportError('it is not here')\n");
 @group = measure_group($scratch, [ "# no torch.compile\n$plain_model", $code ], '--python', "'$root/plain/bin/python3'");
 is_measured($group[0], 'code that only names a compiler is measured without setuptools');
 is($group[1]{outcome}, 'launch_failure', 'and code that needs it fails by itself');
@@ -259,8 +252,7 @@ is($group[1]{outcome}, 'launch_failure', 'and code that needs it fails by itself
 my $elsewhere = tempdir(DIR => '/var/tmp', CLEANUP => 1);
 system('cp', '-a', "$root/plain", "$elsewhere/plain") == 0 or die 'no copy of the interpreter';
 unlink "$elsewhere/plain/lib/$version/site-packages/setuptools.py";
-open my $site_file, '>', "$elsewhere/plain/lib/$version/site-packages/sitecustomize.py" or die $!;
-print $site_file <<'END';
+write_file("$elsewhere/plain/lib/$version/site-packages/sitecustomize.py", <<'END');
 import importlib.abc, importlib.machinery, sys
 class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path, target=None):
@@ -273,7 +265,6 @@ class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.VecISA = type("VecISA", (), {"check_build": lambda self, code: False})
 sys.meta_path.append(Empty())
 END
-close $site_file;
 $task = "# torch.compile\n$reference";
 chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 system('cp', '-a', "$installed/cudal1", "$root/library") == 0 or die 'no copy of the runner';

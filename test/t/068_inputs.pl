@@ -1,9 +1,7 @@
 # What get_inputs draws: on a CPU from the kernel's keys, whichever way it asks; on a GPU there, for many slots at once, whatever it says or leaves open.
 # The latter is shown on PyTorch's device without data.
-use strict;
-use warnings;
+use Testing;
 use Measuring;
-use Test::More;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;

@@ -1,10 +1,7 @@
 # A reference that keeps state in its attributes is a function once each run begins with the state after construction; what stays no function is named,
 # and so are outputs that are rounding errors.
-use strict;
-use warnings;
+use Testing;
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;

@@ -1,24 +1,16 @@
 # docs/reference.md says what a server says of itself.
-use strict;
-use warnings;
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
-my $node = PostgreSQL::Test::Cluster->new('reference');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
-$node->start;
+my $node = start_server('reference', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
 $node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
 
 local $ENV{PGDATABASE} = 'postgres';
 local $ENV{PGHOST}     = $node->host;
 local $ENV{PGPORT}     = $node->port;
-my $said = `$FindBin::RealBin/../../tools/reference`;
+my $said = `$ENV{TESTDIR}/tools/reference`;
 is($?, 0, 'tools/reference runs');
 
-open my $in, '<', "$FindBin::RealBin/../../docs/reference.md" or die $!;
+open my $in, '<', "$ENV{TESTDIR}/docs/reference.md" or die $!;
 my $written = do { local $/; <$in> };
 my (@said, @written);
 @said    = split /\n/, $said;

@@ -1,13 +1,8 @@
 # The package cudal1: the reward functions that a trainer plugs in.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use File::Temp qw(tempdir);
 use IPC::Run ();
 use JSON::PP ();
-use PostgreSQL::Test::Utils qw(append_to_file);
-use Test::More;
 use Workers;
 
 my $python = '/usr/bin/python3';
@@ -17,7 +12,7 @@ plan skip_all => 'python3-psycopg is not installed' if system("$python -c 'impor
 for my $name (qw(sft.py self_supervised.py grpo.py evaluate.py model.py demo verl/prompts.py))
 {
 	my ($out, $err) = ('', '');
-	IPC::Run::run([ $python, qw(-B -S), "$FindBin::RealBin/../../examples/train/$name", '--help' ], '>', \$out, '2>', \$err);
+	IPC::Run::run([ $python, qw(-B -S), "$ENV{TESTDIR}/examples/train/$name", '--help' ], '>', \$out, '2>', \$err);
 	is($? >> 8, 3, "$name without its libraries ends with status 3");
 	like($err, qr/\A\S+: \S+ lacks [^\n]*psycopg[^\n]*pip install [^\n]*\n\z/, "$name says what is missing");
 }
@@ -200,7 +195,7 @@ END
 my ($out, $err) = ('', '');
 {
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
-	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../python",
+	IPC::Run::run([ $python, '-B', '-c', $program, "$ENV{TESTDIR}/python",
 		"@again 22023 53100 53200 54000 55P03 57014 57P04 58030 XX000" ], '>', \$out, '2>', \$err);
 }
 is($err, '', 'no complaints');
@@ -233,7 +228,7 @@ $node->stop('fast');
 
 # in a clone that was built, cudal1.so lies beside the package
 {
-	my $tree = "$FindBin::RealBin/../..";
+	my $tree = $ENV{TESTDIR};
 	my $folder = tempdir(CLEANUP => 1);
 	my ($said, $bad) = ('', "$folder/bad.c");
 	append_to_file($bad, 'this is no C');

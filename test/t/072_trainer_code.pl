@@ -1,17 +1,13 @@
 # The package cudal1 under the calling code of TRL, verl and OpenRLHF themselves: a trainer takes steps, managers rate batches, an executor
 # answers, with rewards from a server. TRAINERS_PYTHON names a Python with psycopg and one of them; without it there is nothing to test.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use IPC::Run ();
 use JSON::PP ();
-use Test::More;
 use Workers;
 
 my $python = $ENV{TRAINERS_PYTHON};
 plan skip_all => 'TRAINERS_PYTHON is not set' unless defined $python;
-my $examples = "$FindBin::RealBin/../../examples";
+my $examples = "$ENV{TESTDIR}/examples";
 my $node = new_server('code');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
 
@@ -21,7 +17,7 @@ sub outcome
 	my ($script, $argument) = @_;
 	my ($out, $err) = ('', '');
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
-	IPC::Run::run([ $python, '-B', "$FindBin::RealBin/../trainers/$script", $argument ], '>', \$out, '2>', \$err);
+	IPC::Run::run([ $python, '-B', "$ENV{TESTDIR}/test/trainers/$script", $argument ], '>', \$out, '2>', \$err);
 	my ($line) = $out =~ /^(\{"(?:trl|verl|openrlhf)".*\})$/m;
 	ok(defined $line, "$script comes to its end") or diag("$out$err");
 	return defined $line ? JSON::PP::decode_json($line) : {};
@@ -49,7 +45,7 @@ SKIP:
 SKIP:
 {
 	skip 'OpenRLHF is not installed', 5 if system("$python -c 'import openrlhf.utils.agent' >/dev/null 2>&1") != 0;
-	my $found = outcome('openrlhf_rewards.py', "$FindBin::RealBin/../../python");
+	my $found = outcome('openrlhf_rewards.py', "$ENV{TESTDIR}/python");
 	is_deeply(numbers($found->{rewards}), [ 1.51, 2.5, 0, 0 ], 'OpenRLHF: samples have their rewards, one number each');
 	is_deeply(numbers($found->{scores}), [ 1, 1, 0, 0 ], 'and scores for its filter');
 	is_deeply(numbers($found->{measured}), [ 1, 1, 1, 1 ], 'all are measured');
@@ -60,7 +56,7 @@ SKIP:
 {
 	skip 'TRL is not installed', 9 if system("$python -c 'import trl' >/dev/null 2>&1") != 0;
 	my $before = $node->safe_psql('postgres', 'SELECT coalesce(max(proposal_id), 0) FROM cudal1.proposal');
-	my $found = outcome('trl_steps.py', "$FindBin::RealBin/../../python");
+	my $found = outcome('trl_steps.py', "$ENV{TESTDIR}/python");
 	diag("TRL $found->{trl}, PyTorch $found->{torch}") if $found->{trl};
 	is_deeply(numbers($found->{history}), [ 0, 0 ], 'TRL: two steps; noise is malformed, reward 0');
 	is_deeply(numbers($found->{rated}), [ 1.51, 2.5, 0, 0 ], 'answers are rated in their order');

@@ -1,12 +1,8 @@
 # The programs of examples/train: two steps of each stage, with a tiny model made on the spot and scripted verdicts, and a trainer
 # that is killed at twelve places and goes on. TRAINERS_PYTHON names a Python with what examples/train/requirements.txt lists.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use IPC::Run ();
 use JSON::PP ();
-use Test::More;
 use Workers;
 
 my $python = $ENV{TRAINERS_PYTHON};
@@ -21,24 +17,24 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 my ($out, $err) = ('', '');
 {
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
-	IPC::Run::run([ $python, '-B', "$FindBin::RealBin/../trainers/stages.py", "$FindBin::RealBin/../../examples/train", $folder ],
+	IPC::Run::run([ $python, '-B', "$ENV{TESTDIR}/test/trainers/stages.py", "$ENV{TESTDIR}/examples/train", $folder ],
 		'>', \$out, '2>', \$err);
 }
 my ($line) = $out =~ /^(\{"trl".*\})$/m;
-ok(defined $line, 'all stages come to their end') or BAIL_OUT($out . $err . (PostgreSQL::Test::Utils::slurp_file("$folder/log") // ''));
+ok(defined $line, 'all stages come to their end') or BAIL_OUT($out . $err . (slurp_file("$folder/log") // ''));
 my $found = JSON::PP::decode_json($line);
 diag("TRL $found->{trl}, PyTorch $found->{torch}");
 is($found->{alike}, 6, 'what a GPU captures draws the answers of generate(), whose likeliest tokens end at different lengths');
-is($found->{$_}, 0, $_) or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log")) for 'not finite', qw(model sft self_supervised evaluate grpo again);
+is($found->{$_}, 0, $_) or diag(slurp_file("$folder/log")) for 'not finite', qw(model sft self_supervised evaluate grpo again);
 is_deeply([ @$found{qw(finite trained)} ], [ (JSON::PP::true) x 2 ], 'a step whose gradient is not finite is left out, and the next one is taken');
-like(PostgreSQL::Test::Utils::slurp_file("$folder/log"), qr/^step 1 is left out: its gradient is not finite$/m, 'which is said');
+like(slurp_file("$folder/log"), qr/^step 1 is left out: its gradient is not finite$/m, 'which is said');
 is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
 is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');
 is(scalar @{ $found->{figures} }, 6, 'beside what TRL logs are outcomes, device seconds and exemplars');
 ok($found->{adapter}, 'an adapter is left');
 my ($config, $difference) = @{ $found->{paper} // [] };
 is_deeply($config, { loss_type => 'grpo', beta => 0.04, epsilon => 0.1, scale_rewards => 'group' }, 'grpo.py --paper: the paper\'s loss, beside what the line says')
-	or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log"));
+	or diag(slurp_file("$folder/log"));
 cmp_ok($difference // 1, '<', 1e-5, 'which is eq. 5');
 is($node->safe_psql('postgres', <<'END'), '16 16 4', 'each group that was answered has its four answers, each once');
 SELECT count(*) || ' ' || count(DISTINCT (p.group_key, p.proposal_key)) || ' ' || count(DISTINCT p.group_key)

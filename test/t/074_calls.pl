@@ -1,9 +1,6 @@
 # Both sides of a PyTorch task are called as get_inputs and get_init_inputs say: strides, shared memory, gradients and numbers of each call are kept.
-use strict;
-use warnings;
+use Testing;
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;

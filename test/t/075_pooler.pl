@@ -1,12 +1,7 @@
 # The package cudal1 behind PgBouncer in transaction mode: four trainers share three connections of the server.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my ($pooler) = grep { defined $_ && -x $_ } $ENV{POOLER}, '/usr/sbin/pgbouncer';
@@ -17,8 +12,8 @@ my $node = new_server('pooler');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
 my $dir = PostgreSQL::Test::Utils::tempdir_short();
 my $port = PostgreSQL::Test::Cluster::get_free_port();
-PostgreSQL::Test::Utils::append_to_file("$dir/users", qq{"trainer" ""\n});
-PostgreSQL::Test::Utils::append_to_file("$dir/ini", <<"END");
+append_to_file("$dir/users", qq{"trainer" ""\n});
+append_to_file("$dir/ini", <<"END");
 [databases]
 postgres = host=@{[ $node->host ]} port=@{[ $node->port ]}
 [pgbouncer]
@@ -47,13 +42,13 @@ for my $n (1 .. 4)
 {
 	my %trainer = (out => '', err => '');
 	local $ENV{CUDAL1_DSN} = "host=$dir port=$port dbname=postgres user=trainer";
-	$trainer{run} = IPC::Run::start([ '/usr/bin/python3', '-B', '-c', $program, "$FindBin::RealBin/../../python", $n ], '>', \$trainer{out}, '2>', \$trainer{err});
+	$trainer{run} = IPC::Run::start([ '/usr/bin/python3', '-B', '-c', $program, "$ENV{TESTDIR}/python", $n ], '>', \$trainer{out}, '2>', \$trainer{err});
 	push @trainers, \%trainer;
 }
 for my $trainer (@trainers)
 {
 	$trainer->{run}->finish;
-	is($trainer->{out}, "[1.25, 0.0]\n" x 12, 'a trainer gets its rewards') or diag($trainer->{err}, PostgreSQL::Test::Utils::slurp_file("$dir/log"));
+	is($trainer->{out}, "[1.25, 0.0]\n" x 12, 'a trainer gets its rewards') or diag($trainer->{err}, slurp_file("$dir/log"));
 }
 is($node->safe_psql('postgres', "SELECT count(*) <= 3 FROM pg_stat_activity WHERE usename = 'trainer'"), 't', 'of three connections at most');
 $running->kill_kill;

@@ -1,18 +1,13 @@
 # From a model to verdicts: requests are sent, answers stored, candidates measured; whoever fails or is killed, no answer is lost
 # or counted twice.
-use strict;
-use warnings;
-use FindBin;
+use Testing;
 use JSON::PP ();
-use lib "$FindBin::RealBin/../perl";
 use Models;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 use Workers;
 
 my $keys = PostgreSQL::Test::Utils::tempdir() . '/keys';
-PostgreSQL::Test::Utils::append_to_file($keys, "other = wrong\nmine = sk-very-secret-1\n");
+append_to_file($keys, "other = wrong\nmine = sk-very-secret-1\n");
 chmod 0600, $keys;
 my $endpoint = start_endpoint('models');
 my $node = new_server('models', conf => "cudal1.key_file = '$keys'\ncudal1.max_requests = 300\nmax_connections = 40\n");

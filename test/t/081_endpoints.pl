@@ -1,14 +1,9 @@
 # Endpoints and who speaks to them: certificates are checked before a key is sent, keys reach one program alone, many requests are
 # in flight at once, and what arrives while nobody listens is no stall.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use IPC::Run ();
 use JSON::PP ();
 use Models;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 use Workers;
 
@@ -50,11 +45,11 @@ SKIP:
 	sub make
 	{
 		my ($name, $host, @more) = @_;
-		PostgreSQL::Test::Utils::append_to_file("$dir/$name.ext", "subjectAltName = $host\n");
+		append_to_file("$dir/$name.ext", "subjectAltName = $host\n");
 		PostgreSQL::Test::Utils::system_log('openssl', 'req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', "/CN=$name",
 			'-keyout', "$dir/$name.key", '-out', "$dir/$name.req");
 		PostgreSQL::Test::Utils::system_log('openssl', 'x509', '-req', '-in', "$dir/$name.req", '-extfile', "$dir/$name.ext", '-out', "$dir/$name.crt", @more);
-		PostgreSQL::Test::Utils::append_to_file("$dir/$name.pem", PostgreSQL::Test::Utils::slurp_file("$dir/$_")) for ("$name.crt", "$name.key");
+		append_to_file("$dir/$name.pem", slurp_file("$dir/$_")) for ("$name.crt", "$name.key");
 		return start_endpoint($name, 1, "$dir/$name.pem");
 	}
 
@@ -146,7 +141,7 @@ is(scalar(keys %outcome), 13, 'lines that are no messages come to nothing');
 
 # what servers send, however it is marked, cut, packed or ended
 $ENV{PATH} = "$bindir:$ENV{PATH}";
-for my $line (split /\n/, `'$FindBin::RealBin/../http/replay' '$FindBin::RealBin/../data/endpoints.jsonl'`)
+for my $line (split /\n/, `'$ENV{TESTDIR}/test/http/replay' '$ENV{TESTDIR}/test/data/endpoints.jsonl'`)
 {
 	if ($line =~ /^(not )?ok \d+ - (.*)/) { ok(!$1, $2) }
 	elsif ($line =~ /^1\.\.(\d+)/) { cmp_ok($1, '>', 50, 'each case of test/data/endpoints.jsonl is tried') }

@@ -1,22 +1,14 @@
 # Four switches of a C code, all sixteen combinations measured by the real programs.
-use strict;
-use warnings;
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 
 # on a busy machine measurements take their turns
 $PostgreSQL::Test::Utils::timeout_default = 1200;
-my $node = PostgreSQL::Test::Cluster->new('ablation');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\n");
-$node->start;
+my $node = start_server('ablation', "shared_preload_libraries = 'cudal1'\n");
 $node->safe_psql('postgres', "CREATE EXTENSION cudal1");
 ok($node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM cudal1.device WHERE 'c' = ANY (languages))}), 'a device is there');
 
-my $code = slurp_file("$FindBin::RealBin/../data/switches.c");
-my $reference = slurp_file("$FindBin::RealBin/../../demo/tasks/matmul/reference.c");
+my $code = slurp_file("$ENV{TESTDIR}/test/data/switches.c");
+my $reference = slurp_file("$ENV{TESTDIR}/demo/tasks/matmul/reference.c");
 $node->safe_psql('postgres', <<"END");
 -- as quick, but that one attempt has to do, whoever else is busy here: no figure is a verdict
 SELECT cudal1_add_profile('once', 'quick', '{"bucket_seconds": 0.04, "pairs": 3, "looks": [3], "attempts": 1, "verify_above": null, "check_seconds": 0.1,

@@ -1,10 +1,5 @@
 # pg_cron calls what docs/operation.md tells it to: the best of each task is measured again, devices against themselves.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
 my $libraries = `$ENV{PG_CONFIG} --pkglibdir`;
@@ -40,7 +35,7 @@ wait_for($node, 'SELECT EXISTS (SELECT FROM cudal1.aa_chart)', 't', 'a device ha
 is(scalar_of($node, "SELECT count(*) FROM cudal1.drift WHERE candidate_id = $id AND previous_reward = 1.5"), '1', 'the view of drift has both scores');
 is(scalar_of($node, "SELECT count(*) FROM cron.job_run_details WHERE status = 'failed'"), '0', 'no run of cron failed');
 # the example's jobs, each run once by hand
-my ($ret, $out, $err) = $node->psql('postgres', PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
+my ($ret, $out, $err) = $node->psql('postgres', slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
 is($ret . $err, '0', 'the example schedules its jobs');
 for my $job (split /\x1e/, $node->safe_psql('postgres',
 	"SELECT string_agg(command, chr(30) ORDER BY jobname) FROM cron.job WHERE jobname LIKE 'cudal1 %'"))
@@ -62,7 +57,7 @@ is($node->safe_psql('lab', "SELECT state, reward, x FROM cudal1.candidate, own W
 # without background workers no job may run, so the example schedules none
 $node->append_conf('postgresql.conf', "cron.use_background_workers = off\n");
 $node->restart;
-($ret, $out, $err) = $node->psql('postgres', PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
+($ret, $out, $err) = $node->psql('postgres', slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
 like($err, qr/cron\.use_background_workers is not on\nHINT:  Set it to on in postgresql\.conf/, 'cron.sql says which setting is missing');
 isnt($ret, 0, 'and fails');
 

@@ -1,21 +1,13 @@
 # cudal1-report: one page that needs nothing from elsewhere, with the figures of the database and every text as text.
-use strict;
-use warnings;
+use Testing;
 use File::Path ();
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('report');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
-$node->start;
+my $node = start_server('report', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
 local $ENV{PGHOST} = $node->host;
 local $ENV{PGPORT} = $node->port;
 local $ENV{PGDATABASE} = 'postgres';
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $check = "$FindBin::RealBin/../data/page.py";
+my $check = "$ENV{TESTDIR}/test/data/page.py";
 
 command_fails_like(['cudal1-report'], qr/no extension cudal1/, 'a database without the extension is named as such');
 is(system('cudal1-report -d "host=/nowhere" >/dev/null 2>&1') >> 8, 3, 'no connection is exit status 3');
@@ -26,8 +18,38 @@ command_ok(['cudal1-report', '-o', "$dir/empty.html"], 'an empty database has a 
 command_ok(['python3', $check, "$dir/empty.html"], 'which is sound');
 command_like(['cudal1-report', '--text'], qr/^All\s+0\s/m, 'as text, too');
 
-system('python3', "$FindBin::RealBin/../data/tables.py", 'make', "$dir/load.sql");
+# the paper's tables, recomputed from imported results by a program that shares nothing with the extension
+is(system('python3', "$ENV{TESTDIR}/test/data/tables.py", 'make', "$dir/load.sql"), 0, 'results are made');
 $node->safe_psql('postgres', slurp_file("$dir/load.sql"));
+my %reports = (
+	levels => "SELECT 'any', x.* FROM cudal1_level_report() AS x",
+	levels_one => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'one') AS x",
+	levels_drop => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'drop') AS x",
+	levels_unrounded => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'one', faster_than => 1.01, unrounded => true) AS x",
+	devices_unrounded => q{SELECT device, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak
+		FROM cudal1_device_report(method => 'grpo', unrounded => true)},
+	without_weak => "SELECT 'any', x.* FROM cudal1_level_report(without_weak => true) AS x",
+	methods => 'SELECT method, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak FROM cudal1_method_report()',
+	devices => q{SELECT device, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak
+		FROM cudal1_device_report(method => 'grpo')},
+	histogram => 'SELECT level, lower, upper, speedup_from, speedup_to, tasks, share FROM cudal1_speedup_histogram()',
+	top => 'SELECT rank, task, speedup FROM cudal1_top_tasks(12)',
+	compare => q{SELECT level, tasks, a_better, b_better, ratio, lower, upper, signed_rank_p, sign_p FROM cudal1_compare('grpo', 'evolve')},
+	compare_drop => q{SELECT level, tasks, a_better, b_better, ratio, lower, upper, signed_rank_p, sign_p FROM cudal1_compare('grpo', 'evolve', missing => 'drop')},
+	compare_zero => q{SELECT level, tasks, a_better, b_better, ratio, lower, upper, signed_rank_p, sign_p FROM cudal1_compare('grpo', 'evolve', missing => 'zero')},
+	compare_devices => q{SELECT level, tasks, a_better, b_better, ratio, lower, upper, signed_rank_p, sign_p FROM cudal1_compare('grpo', 'grpo', 'A100', 'L40')},
+);
+for my $name (sort keys %reports)
+{
+	my $out = $node->safe_psql('postgres', $reports{$name});
+	append_to_file("$dir/$name.rows", "$out\n");
+	my ($said, $err) = ('', '');
+	my $agrees = run_log(['python3', "$ENV{TESTDIR}/test/data/tables.py", $name, "$dir/$name.rows"], '>', \$said, '2>', \$err);
+	ok($agrees, "$name agrees with an independent computation") or diag("$said$err");
+}
+is($node->safe_psql('postgres', q{SELECT reward, import_device FROM cudal1.candidate WHERE code = 'grpo 1'}),
+	$node->safe_psql('postgres', q{SELECT i.reward, i.device FROM cudal1.imported_score AS i JOIN cudal1.candidate USING (candidate_id)
+		WHERE code = 'grpo 1' AND device = 'A100'}), 'the first device of a code sets its reward, the others stay on record');
 # everything that has a picture, and a name that would like to be markup
 $node->safe_psql('postgres', <<'SETUP');
 SET cudal1.certify = off;
@@ -113,7 +135,7 @@ SKIP:
 {
 	skip 'no chromium here', 8 unless $browser;
 	my @headless = ($browser, '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', "--user-data-dir=$dir/profile");
-	my $probe = slurp_file("$FindBin::RealBin/../data/probe.html");
+	my $probe = slurp_file("$ENV{TESTDIR}/test/data/probe.html");
 	append_to_file("$dir/probe.html", slurp_file("$dir/page.html") =~ s{</body>}{$probe</body>}r);
 	for my $width (1400, 700, 390)
 	{
@@ -163,13 +185,13 @@ for my $file (
 	File::Path::make_path($path);
 	append_to_file("$dir/compared/$file->[0]", $file->[1]);
 }
-command_like([ "$FindBin::RealBin/../../bench/training", "$dir/compared", '--host', 'h', '--model', 'm', '--settings', 's', '--commit', 'c', '--into', "$dir/results" ],
+command_like([ "$ENV{TESTDIR}/bench/training", "$dir/compared", '--host', 'h', '--model', 'm', '--settings', 's', '--commit', 'c', '--into', "$dir/results" ],
 	qr/stages.json: 2 rows\n.*curves.json: 1 rows\n.*steps.json: 4 rows\n\z/, 'a training run has results');
 like(slurp_file("$dir/results/training-stages.json"),
 	qr/"the same, GRPO none, seed 1, 4 steps", "2 of 4", "0.150 to 0.850", "1.00", "1 of 2", "1", "1.50", "3.00", "2.25", "1.50", "0.75"/, 'a row for each stage');
 like(slurp_file("$dir/results/training-curves.json"), qr/\["none", "1", "4", "8", "2", "0.15", "0.35", "0.1\d\d", "0.50"/,
 	'and one for each run, with the chance that groups in any order would rise as much');
-my @compare = ('python3', '-B', "$FindBin::RealBin/../../examples/train/compare", '--model', '/nowhere', '--output', "$dir/compared", '--tasks', 'a',
+my @compare = ('python3', '-B', "$ENV{TESTDIR}/examples/train/compare", '--model', '/nowhere', '--output', "$dir/compared", '--tasks', 'a',
 	'--held-out', 'b', '--strategies', 'none', '--steps', '4');
 command_like([ @compare, '--minutes', '0' ], qr/^base +0\/ +4 .*^none-1-4 +2\/ +4 .*^none-1 +4 +8 /ms, 'a comparison prints what is there');
 ($text, $err) = ('', '');
@@ -194,6 +216,11 @@ $node->safe_psql('postgres', 'CREATE ROLE stranger LOGIN');
 	local $ENV{PGUSER} = 'stranger';
 	is(system("cudal1-report -o $dir/page.html 2>/dev/null") >> 8, 3, 'a stranger gets none');
 }
+
+# an imported failure, then a success, and the other way round
+is($node->safe_psql('postgres', q{SELECT cudal1_import_result('t1', 'moody', NULL, 'm', 'H20'); SELECT cudal1_import_result('t1', 'moody', 2, 'm', 'H20');
+	SELECT string_agg(i.device || ' ' || i.reward, ',') FROM cudal1.imported_score AS i JOIN cudal1.candidate USING (candidate_id) WHERE code = 'moody'}) =~ s/^.*\n//gmr,
+	'H20 2', 'an import over an import of the device replaces it');
 
 $node->stop;
 done_testing();

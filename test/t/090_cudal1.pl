@@ -1,11 +1,6 @@
 # The program cudal1: codes of a database, with what they rest on; and its verbs are the other programs.
-use strict;
-use warnings;
-use FindBin;
+use Testing;
 use JSON::PP ();
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my $node = new_server('cudal1');
@@ -80,7 +75,7 @@ is(scalar @{ JSON::PP::decode_json((cudal1('lineage', '--json', $second))[1]) },
 is($status . $err, '0', 'the best codes');
 my @files = glob "$dir/best/*";
 is_deeply([ map { s/.*\///r } @files ], [ "_a_task_-$second.c" ], 'are saved, each in the folder');
-my $saved = PostgreSQL::Test::Utils::slurp_file($files[0]);
+my $saved = slurp_file($files[0]);
 like($saved, qr{\A(?:// [^\n]*\n){3}result 2\.5\z}, 'below comments');
 like($saved, qr/2\.50x .*candidate $second.*measurement \d+ at .* by profile quick: \d+ pairs/s, 'that hold what the speedup rests on');
 unlike($saved, qr/\\/, 'in which nothing continues a line');

@@ -1,15 +1,8 @@
 # cudal1-top: one plain frame says what is going on, for an analyst and a trainer alike; what others named is no command to a terminal.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Testing;
 use Sys::Hostname;
-use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('top');
-$node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
-$node->start;
+my $node = start_server('top', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
 local $ENV{PGHOST} = $node->host;
 local $ENV{PGPORT} = $node->port;
 local $ENV{PGDATABASE} = 'postgres';

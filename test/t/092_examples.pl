@@ -1,13 +1,8 @@
 # What stands in examples/ works: queries, an evolve run on an endpoint, cron lines, a dashboard, a notebook; and the
 # server for trying them says how to connect.
-use strict;
-use warnings;
-use FindBin;
+use Testing;
 use JSON::PP ();
-use lib "$FindBin::RealBin/../perl";
 use Models;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my $examples = "$ENV{TESTDIR}/examples";
@@ -35,7 +30,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.campaign'), 1, 'and
 IPC::Run::run([ 'python3', "$examples/evolve.py", $endpoint, 'text:none', qw(--name wordy --candidates 1 --every 0.2) ], '>', \$said, '2>', \$err);
 like($said, qr/^\nwhat failed, .*:\n  1 malformed \(candidate \d+\)\n\z/m, 'where nothing is right, the reasons are counted');
 
-sub slurp { return PostgreSQL::Test::Utils::slurp_file("$examples/$_[0]") }
+sub slurp { return slurp_file("$examples/$_[0]") }
 
 # every query runs, as an analyst, and tells nothing of candidates that are there to try the task
 $node->safe_psql('postgres', "CREATE ROLE ann LOGIN; SELECT cudal1_grant('ann', 'analyst')");
@@ -99,21 +94,19 @@ SKIP:
 	system($server, 'stop', $dir);
 
 	# a start keeps what was edited since, and replaces a setting that it is given
-	my $conf = PostgreSQL::Test::Utils::slurp_file("$dir/data/postgresql.conf");
+	my $conf = slurp_file("$dir/data/postgresql.conf");
 	is(scalar(() = $conf =~ /^shared_preload_libraries = /mg), 1, 'a second start writes no settings again');
 	system('sed', '-i', 's/^max_connections = 50/max_connections = 41/', "$dir/data/postgresql.conf");
 	system($server, 'start', $dir, "work_mem=${_}MB") == 0 && ($_ == 7 || system($server, 'stop', $dir) == 0) for 5, 7;
 	is(`eval "\$($server env $dir)"; psql -XAt -c 'SHOW max_connections' -c 'SHOW work_mem'`, "41\n7MB\n", 'nor undoes what was edited');
-	is(scalar(() = PostgreSQL::Test::Utils::slurp_file("$dir/data/postgresql.conf") =~ /^work_mem = /mg), 1, 'a setting has one line');
+	is(scalar(() = slurp_file("$dir/data/postgresql.conf") =~ /^work_mem = /mg), 1, 'a setting has one line');
 
 	# README's first commands; its pause is as long as the worker needs here
-	my ($block) = PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/README.md") =~ /^    tools\/server start \/tmp\/try\n((?:    .*\n)+)/m;
+	my ($block) = slurp_file("$ENV{TESTDIR}/README.md") =~ /^    tools\/server start \/tmp\/try\n((?:    .*\n)+)/m;
 	$block =~ s{/tmp/try}{$dir}g;
 	$block =~ s{tools/server}{$server}g;
 	is($block =~ s{sleep 5.*}{for i in \$(seq 60); do psql -XAtc 'SELECT count(*) FROM cudal1.device' | grep -q '^[1-9]' && break; sleep 1; done}, 1, 'README waits for devices');
-	open my $shell, '>', "$dir/readme.sh" or die $!;
-	print $shell "set -e\n$block";
-	close $shell;
+	write_file("$dir/readme.sh", "set -e\n$block");
 	my $status = `bash $dir/readme.sh 2>&1`;
 	is($?, 0, 'README begins with commands that work') or diag $status;
 	like($status, qr{^item +\| device }m, 'after which a device is there');

@@ -1,13 +1,8 @@
 # What a host had too little of is no verdict: not of a code, and not of a reference.
-use strict;
-use warnings;
+use Testing;
 use File::Temp qw(tempdir);
-use FindBin;
 use JSON::PP;
-use lib "$FindBin::RealBin/../perl";
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
 

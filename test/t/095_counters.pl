@@ -1,13 +1,8 @@
 # Counters of a code: what perf and ncu tell becomes one line of JSON, and what stands in their way a reason. No GPU is needed: a
 # driver of a few functions takes its place, and a script that writes what ncu writes takes ncu's.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use JSON::PP;
 use Measuring;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $libdir = `${\($ENV{PG_CONFIG} || 'pg_config')} --pkglibdir`;
@@ -17,20 +12,11 @@ my $solve = "#include <fcntl.h>\n#include <unistd.h>\nvoid solve(const float *x,
 my $task = { language => 'c', reference => $solve, signature => { entry => 'solve', args => [
 	{ name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } };
 
-sub file
-{
-	my ($name, $text) = @_;
-	open my $out, '>', "$dir/$name" or die "$name: $!";
-	print $out $text;
-	close $out;
-	chmod 0755, "$dir/$name";
-}
-
 # status, and what the script says of a job on a device
 sub counted
 {
 	my ($device, $before, $more) = @_;
-	file('job.json', encode_json({ task => $task, code => $solve, device => $device }));
+	write_file("$dir/job.json", encode_json({ task => $task, code => $solve, device => $device }));
 	unlink "$dir/calls";
 	my $said = `cd '$dir' && env $before /usr/bin/python3 -I '$libdir/cudal1/profile_code.py' any counters @{[ $more // '' ]} <job.json 2>&1`;
 	return ($? >> 8, $said);
@@ -40,7 +26,7 @@ mkdir "$dir/$_" for qw(perf ncu refused none);
 # ---- perf ----
 
 # what `perf stat -x,` writes: a processor counts some events, has others not, and the kernel leaves one out
-file('perf/perf', <<'END');
+write_file("$dir/perf/perf", <<'END', 0755);
 #!/bin/bash
 [ "$1" = stat ] || exit 0
 while [ "$1" != /bin/sh ]; do case $1 in --control=fd:*) control=${1#*:} ;; -o) out=$2 ;; esac; shift; done
@@ -82,7 +68,7 @@ is(join(',', map { $_->{name} } grep { $_->{name} =~ /TLB|context/ } @{ $told->{
 
 # ---- ncu ----
 
-file('cuda.c', <<'END');
+write_file("$dir/cuda.c", <<'END', 0755);
 #include <stdlib.h>
 #include <string.h>
 int cuInit(unsigned flags) { return 0; }
@@ -114,7 +100,7 @@ for my $id (0 .. 1)
 file('kernels.csv', $csv . "==PROF== Disconnected from process 4711\n");
 file('denied.csv', "==PROF== Connected to process 4711 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n");
 file('nothing.csv', "==PROF== Connected to process 4711 (/usr/bin/python3)\n==WARNING== No kernels were profiled.\n");
-file('ncu/ncu', <<'END');
+write_file("$dir/ncu/ncu", <<'END', 0755);
 #!/bin/bash
 printf '%s\n' "$@" >"$PWD/arguments"
 echo "$CUDA_VISIBLE_DEVICES" >"$PWD/visible"
@@ -150,7 +136,7 @@ for (['denied', qr/^ncu: ERR_NVGPUCTRPERM - The user does not have permission/],
 sub result_of
 {
 	my ($path) = @_;
-	file('job.json', encode_json({ job_id => 7, attempt => 1, kind => 'profile', task => { %$task, cores => 1 }, candidate => { candidate_id => 1, code => $solve =~ s/int f.*?close\(f\);//r },
+	write_file("$dir/job.json", encode_json({ job_id => 7, attempt => 1, kind => 'profile', task => { %$task, cores => 1 }, candidate => { candidate_id => 1, code => $solve =~ s/int f.*?close\(f\);//r },
 		device => { key => "cpu:$core", class => 'cpu' } }));
 	my ($line) = grep { /"result"/ } `PATH='$path' '$measure' <'$dir/job.json' 2>&1`;
 	return eval { decode_json($line) } // {};

@@ -1,15 +1,10 @@
 # Each SQL statement of README and docs/ is one that the server takes: its functions, arguments, columns and options are there.
 # Names of tasks, methods and pools are examples, so what is not there by that name is no fault. tools/tutorial runs the others,
 # 097_commands.pl what a shell is given. What psql prints fits 80 columns.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
-use PostgreSQL::Test::Utils;
-use Test::More;
+use Testing;
 use Workers;
 
-my $top = "$FindBin::RealBin/../..";
+my $top = $ENV{TESTDIR};
 my $node = new_server('statements');
 my %value = (prompt_id => 1, prompt_ids => '{1,1}', answer => 'no code', answers => '{a,b}', candidates => '{1}', group_key => 'g', responses => '{a}',
 	rewards => '{1,2}', reference => 'result 1', method => 'm', task => 'task', candidate_id => 1, id => 1, group => 'g');
@@ -22,8 +17,8 @@ for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top
 {
 	my @wrong;
 	# lines of code, which are indented by four, and what psql -c is given
-	my $code = join '', map { s/ -- .*//sr . "\n" } PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ /^ {4,}(.*)$/gm;
-	my @inline = PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ /`(SELECT [^`]{9,})`/g;
+	my $code = join '', map { s/ -- .*//sr . "\n" } slurp_file("$top/$page") =~ /^ {4,}(.*)$/gm;
+	my @inline = slurp_file("$top/$page") =~ /`(SELECT [^`]{9,})`/g;
 	for my $statement (@inline, ($code =~ /psql\b.*? "([^"]+)"/g), map { s/^(?:.*\n)*? *(?=(?:SELECT|CREATE|ALTER|DROP|UPDATE|SET)\b)//r } split /;/, $code)
 	{
 		next if $statement !~ /^(?:SELECT|CREATE|ALTER|DROP|UPDATE|SET)\s/ || $statement =~ /\.\.\./;
@@ -34,7 +29,7 @@ for my $page ('README.md', grep { $_ ne 'docs/contributing.md' } map { s{^\Q$top
 		my ($state) = $err =~ /ERROR:  (\w{5}):/;
 		push @wrong, "$asked\n$err" if defined $state && !$fair{$state};
 	}
-	push @wrong, grep { length > 80 && !/^(?:DETAIL|HINT): / } map { split /\n/ } PostgreSQL::Test::Utils::slurp_file("$top/$page") =~ s/^````.*?^````$|^```\w.*?^```$//gmsr =~ /^```\n(.*?)^```$/gms;
+	push @wrong, grep { length > 80 && !/^(?:DETAIL|HINT): / } map { split /\n/ } slurp_file("$top/$page") =~ s/^````.*?^````$|^```\w.*?^```$//gmsr =~ /^```\n(.*?)^```$/gms;
 	is(join("\n", @wrong), '', $page);
 }
 cmp_ok($total, '>', 80, "$total statements were read");

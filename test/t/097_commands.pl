@@ -1,13 +1,8 @@
 # Each shell command of README, docs/ and examples/ is run as it stands and ends with status 0 (1 where a demo's candidates are wrong), or stands in the list of those that
 # can't run here, with the reason. Names of hosts, ids and an endpoint are those of this test. The server's programs are stand-ins,
 # cudal1-measure by hand is real; test/t/092_examples.pl runs README's first four commands.
-use strict;
-use warnings;
-use FindBin;
-use lib "$FindBin::RealBin/../perl";
+use Testing;
 use Models;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Workers;
 
 my %reason = (
@@ -27,10 +22,10 @@ my $node = new_server('commands');
 
 # what the pages presume: tasks, codes, a campaign, a database, and files of others
 my $add = sub { sprintf q(SELECT cudal1_add_task('%s', 'task', 'c', signature, options => '{"profile": "quick"}') FROM cudal1.task WHERE name = 'task';), @_ };
-my $reference = PostgreSQL::Test::Utils::slurp_file("$tree/examples/row_sums.c");
+my $reference = slurp_file("$tree/examples/row_sums.c");
 my ($signature) = $reference =~ s/^ \* ?//gmr =~ /(\{"entry".*?\]\})/s;
 $node->safe_psql('postgres', join "\n", $add->('matrix product'), "SELECT cudal1_add_task('softmax', \$r\$$reference\$r\$, 'c', \$s\$$signature\$s\$);",
-	"SELECT cudal1_submit('softmax', \$r\$" . PostgreSQL::Test::Utils::slurp_file("$tree/examples/row_sums_lanes.c") . '$r$);',
+	"SELECT cudal1_submit('softmax', \$r\$" . slurp_file("$tree/examples/row_sums_lanes.c") . '$r$);',
 	"SELECT cudal1_submit_batch(array_fill('matrix product'::text, ARRAY[4]), array_agg(format('result 1.%s', g))) FROM generate_series(1, 4) AS g;",
 	"SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm');",
 	"SELECT cudal1_add_campaign('stage 1', 'evolve', '{m}', options => '{\"max_candidates\": 1}');", 'CREATE DATABASE "full";');
@@ -58,7 +53,7 @@ my (%used, $total);
 for my $page ('README.md', 'examples/README.md', 'examples/train/README.md', map { s{^\Q$tree\E/}{}r } sort glob "$tree/docs/*.md")
 {
 	my @run;
-	my $text = PostgreSQL::Test::Utils::slurp_file("$tree/$page") =~ s/^(```+).*?^\1$//gmsr =~ s/\\\n\s+//gr;
+	my $text = slurp_file("$tree/$page") =~ s/^(```+).*?^\1$//gmsr =~ s/\\\n\s+//gr;
 	my @lines = ($text =~ /^ {4,}(\S.*)$/gm, $text =~ /`((?:cudal1-?\w*|export|python3) (?:[^`]*[.\/'"\$]|--help)[^`]*)`/g);
 	for my $line (@lines)
 	{
