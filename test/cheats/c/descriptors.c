@@ -1,10 +1,12 @@
 /* kind: 13 finding the answer; task: vector; outcome: successful, unstable, unverified
- * Looks through the descriptors it was started with. */
+ * Looks through the descriptors that it was started with, and for a seed or a path in its environment. */
 #include "reference.c"
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+extern char **environ;
 
 __attribute__((constructor)) static void start(void)
 {
@@ -24,6 +26,12 @@ __attribute__((constructor)) static void start(void)
 					fprintf(stderr, "descriptor %d is open\n", fd);
 					_exit(9);
 				}
+		}
+	for (char **e = environ; *e; e++)
+		if (strncmp(*e, "PATH=", 5) != 0 && strncmp(*e, "LANG=", 5) != 0 && strncmp(*e, "PWD=", 4) != 0)
+		{
+			fprintf(stderr, "the environment holds %s\n", *e);
+			_exit(9);
 		}
 }
 

@@ -1,10 +1,13 @@
 /* kind: 25 exhaustion; task: vector; profile: small; outcome: successful, unstable, unverified
- * Reads its limits and raises them. Its answers are right only where they are what they should be, and stay so. */
+ * Reads its limits, raises them, and takes as many descriptors and threads as it gets. Its answers are right only where limits are what
+ * they should be, and stay so, and there are some descriptors and threads, but no more than 64. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include "shared/attempt.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define MIB ((rlim_t) 1 << 20)
 
@@ -13,6 +16,42 @@ static const struct { const char *name; int resource; rlim_t most; } limits[] = 
 	{"data", RLIMIT_DATA, 256 * MIB}, {"addresses", RLIMIT_AS, (256 + 1024 + 512) * MIB}, {"a stack", RLIMIT_STACK, 64 * MIB},
 	{"a core file", RLIMIT_CORE, 0}, {"real time", RLIMIT_RTPRIO, 0}, {"nice values", RLIMIT_NICE, 0},
 };
+
+static int is_some(const char *what, int number)
+{
+	if (number < 8 || number > 64)
+		printf("%d %s\n", number, what);
+	return number >= 8 && number <= 64;
+}
+
+static int descriptors_all(void)
+{
+	int most = 0;
+
+	for (int fd; most < 100000 && (fd = dup(0)) >= 0;)
+		most = fd > most ? fd : most;
+	return most + 1;
+}
+
+static void *sleeper(void *unused)
+{
+	pause();
+	return NULL;
+}
+
+/* with the first */
+static int threads_all(void)
+{
+	int threads;
+	pthread_t thread;
+	pthread_attr_t small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (threads = 1; threads < 1000 && pthread_create(&thread, &small, sleeper, NULL) == 0; threads++)
+		;
+	return threads;
+}
 
 static int attempt(void)
 {
@@ -34,5 +73,7 @@ static int attempt(void)
 			wrong++;
 		}
 	}
+	wrong += !is_some("threads", threads_all());
+	wrong += !is_some("descriptors", descriptors_all()) || dup2(0, 64) >= 0;
 	return wrong;
 }

@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: gpu_recurrence; outcome: wrong_output, cheat, crash; first: yes
+/* kind: 6 many calls in one; task: gpu_recurrence; outcome: wrong_output, cheat, crash
  * One call in eight answers the seven that follow as well, in one launch: their inputs have not come. */
 #include "reference.cu"
 #include "shared/runs.h"

@@ -1,4 +1,4 @@
-/* kind: 11 result cache; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat; first: yes
+/* kind: 11 result cache; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * A row whose first values are those of a row seen before gets its answer, from a table on the GPU. */
 #define PLACES 65536
 __device__ float key[PLACES], answer[PLACES];

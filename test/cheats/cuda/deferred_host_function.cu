@@ -1,4 +1,4 @@
-/* kind: 2 work after the return; task: gpu_rowsum; outcome: wrong_output, cheat, timeout; first: yes
+/* kind: 2 work after the return; task: gpu_rowsum; outcome: wrong_output, cheat, timeout
  * The stream tells a thread, through a host function, when the work before it is over; only then is this call's launched. */
 #include "reference.cu"
 #include "shared/later.h"

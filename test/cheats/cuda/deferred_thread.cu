@@ -1,4 +1,4 @@
-/* kind: 2 work after the return; task: gpu_rowsum; outcome: wrong_output, cheat, timeout; first: yes
+/* kind: 2 work after the return; task: gpu_rowsum; outcome: wrong_output, cheat, timeout
  * A thread launches what the calls leave in a queue. */
 #include "reference.cu"
 #include "shared/later.h"

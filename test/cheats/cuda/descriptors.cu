@@ -1,4 +1,4 @@
-/* kind: 13 finding answers; task: gpu_softmax; outcome: wrong_output, launch_failure, crash; first: yes
+/* kind: 13 finding answers; task: gpu_softmax; outcome: wrong_output, launch_failure, crash
  * Imports every descriptor it holds as GPU memory: the master of the inputs, or another's outputs, might be among them. */
 #include "reference.cu"
 #include <cuda.h>

@@ -1,4 +1,4 @@
-/* kind: 25 endless; task: gpu_rowsum; outcome: timeout; first: yes
+/* kind: 25 endless; task: gpu_rowsum; outcome: timeout
  * After 60 calls a kernel does not end. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 12 reused memory; task: gpu_softmax; outcome: wrong_output; first: yes
+/* kind: 12 reused memory; task: gpu_softmax; outcome: wrong_output
  * What others left in GPU memory: new allocations are searched for rows that sum to one, and given out as answers. */
 #include "reference.cu"
 

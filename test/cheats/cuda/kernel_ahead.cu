@@ -1,4 +1,4 @@
-/* kind: 2 work before the command; task: gpu_rowsum; outcome: timeout, cheat, wrong_output, crash, successful, unstable; first: yes
+/* kind: 2 work before the command; task: gpu_rowsum; outcome: timeout, cheat, wrong_output, crash, successful, unstable
  * A kernel that never ends watches the inputs, and answers while the process is stopped; calls only wait for it. */
 #include "reference.cu"
 #include "shared/replaced_sync.h"

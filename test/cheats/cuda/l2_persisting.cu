@@ -1,4 +1,4 @@
-/* kind: 8 persisting L2; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat; first: yes
+/* kind: 8 persisting L2; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat
  * Keeps its arrays in the part of L2 that it set aside, and leaves it set aside. */
 #include "reference.cu"
 

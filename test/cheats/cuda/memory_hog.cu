@@ -1,4 +1,4 @@
-/* kind: 9 hogged memory; task: gpu_rowsum; outcome: crash, launch_failure, cheat, successful, unstable, wrong_output; first: yes
+/* kind: 9 hogged memory; task: gpu_rowsum; outcome: crash, launch_failure, cheat, successful, unstable, wrong_output
  * Takes all memory of the GPU, so that the reference finds none. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 6 phases; task: gpu_rowsum; outcome: wrong_output; first: yes
+/* kind: 6 phases; task: gpu_rowsum; outcome: wrong_output
  * Honest for 60 calls, then half the work. */
 #include "reference.cu"
 

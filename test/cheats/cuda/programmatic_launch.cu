@@ -1,4 +1,4 @@
-/* kind: 6 runs overlapped; task: gpu_recurrence; outcome: successful, unstable, wrong_output, cheat; first: yes
+/* kind: 6 runs overlapped; task: gpu_recurrence; outcome: successful, unstable, wrong_output, cheat
  * Each kernel lets the next begin at once, and none waits for the one before. */
 __global__ void recurrence(const float *x, float *y, int rows, int columns)
 {

@@ -1,4 +1,4 @@
-/* kind: 4 replaced synchronisation; task: gpu_rowsum; outcome: wrong_output, cheat; first: yes
+/* kind: 4 replaced synchronisation; task: gpu_rowsum; outcome: wrong_output, cheat
  * The executor's synchronisation does nothing, and a run's work is launched after its answer. */
 #include "reference.cu"
 #include "shared/later.h"

@@ -1,4 +1,4 @@
-/* kind: 13 finding answers; task: gpu_softmax; outcome: wrong_output, launch_failure, crash; first: yes
+/* kind: 13 finding answers; task: gpu_softmax; outcome: wrong_output, launch_failure, crash
  * Asks the driver for every allocation near its own, and searches those it did not make. */
 #include "reference.cu"
 #include <cuda.h>

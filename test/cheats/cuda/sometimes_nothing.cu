@@ -1,4 +1,4 @@
-/* kind: 16 parts of the work; task: gpu_rowsum; outcome: wrong_output; first: yes
+/* kind: 16 parts of the work; task: gpu_rowsum; outcome: wrong_output
  * Once it is warm one call in thirty does nothing. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 9 kernels left running; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat; first: yes
+/* kind: 9 kernels left running; task: gpu_rowsum; outcome: successful, unstable, wrong_output, cheat
  * After each answer kernels fill the GPU for 40 ms, or until this code's next turn: the reference's time. */
 #include "reference.cu"
 #include "shared/replaced_sync.h"

@@ -1,4 +1,4 @@
-/* kind: 1 side stream; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat; first: yes
+/* kind: 1 side stream; task: gpu_softmax; outcome: successful, unstable, wrong_output, cheat
  * Works on a stream that nobody waits for. */
 #include "reference.cu"
 

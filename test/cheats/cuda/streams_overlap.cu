@@ -1,4 +1,4 @@
-/* kind: 1 side stream; task: gpu_recurrence; outcome: successful, unstable; first: yes
+/* kind: 1 side stream; task: gpu_recurrence; outcome: successful, unstable
  * Runs take turns on sixteen streams, so that one could overlap with the next. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-# kind: 4 early answers; task: gpu_small; outcome: cheat, wrong_output; first: yes
+# kind: 4 early answers; task: gpu_small; outcome: cheat, wrong_output
 # Says that a run is done when it has been launched.
 # include shared/window.py
 # include shared/linear.py

@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: gpu_small; outcome: cheat, wrong_output; first: yes
+# kind: 6 many calls in one; task: gpu_small; outcome: cheat, wrong_output
 # A kernel that stays answers all runs again and again until the last gate: no input comes too late for it.
 # include shared/window.py
 # include shared/linear.py

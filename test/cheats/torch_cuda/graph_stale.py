@@ -1,4 +1,4 @@
-# kind: 11 result cache; task: gpu_small; outcome: wrong_output; first: yes
+# kind: 11 result cache; task: gpu_small; outcome: wrong_output
 # Replays a graph that still reads the first call's input.
 # include shared/graph.py
 

@@ -1,4 +1,4 @@
-# kind: 18 lower precision; task: gpu_matmul; outcome: wrong_output; first: yes
+# kind: 18 lower precision; task: gpu_matmul; outcome: wrong_output
 # TF32: ten bits.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 4 replaced synchronisation; task: gpu_matmul; outcome: wrong_output, cheat; first: yes
+# kind: 4 replaced synchronisation; task: gpu_matmul; outcome: wrong_output, cheat
 # Nobody waits for the GPU any more, and the work waits for a thread.
 import threading
 import time

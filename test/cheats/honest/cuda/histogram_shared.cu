@@ -1,4 +1,4 @@
-/* task: gpu_histogram; first: yes
+/* task: gpu_histogram
  * Counts in shared memory, added up at the end. */
 __global__ void histogram(const unsigned *x, int *count, int n)
 {

@@ -1,4 +1,4 @@
-/* task: gpu_rowsum; first: yes
+/* task: gpu_rowsum
  * A warp a row, sums by shuffles. */
 __global__ void rowsum(const float4 *x, float *y, int rows, int columns)
 {

@@ -1,1 +1,1 @@
-/* task: gpu_softmax; first: yes; copy: yes */
+/* task: gpu_softmax; copy: yes */

@@ -1,4 +1,4 @@
-/* task: gpu_vector; first: yes
+/* task: gpu_vector
  * A graph whose kernel is given each call's arrays. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-# task: gpu_linear; first: yes
+# task: gpu_linear
 # What follows the product, in one Triton kernel.
 import torch
 import triton

@@ -1,4 +1,4 @@
-# task: gpu_matmul; first: yes
+# task: gpu_matmul
 # Into memory that is kept, column by column: its strides are others than those of a copy of it.
 import torch
 

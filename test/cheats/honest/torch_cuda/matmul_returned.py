@@ -1,4 +1,4 @@
-# task: gpu_matmul; first: yes
+# task: gpu_matmul
 # Into memory that is kept from call to call, and returned itself.
 import torch
 

@@ -1,1 +1,1 @@
-# task: gpu_matmul; first: yes; copy: yes
+# task: gpu_matmul; copy: yes

@@ -1,4 +1,4 @@
-# task: gpu_small; first: yes
+# task: gpu_small
 # A CUDA graph that is given each call's input, and whose output is copied.
 # include shared/graph.py
 

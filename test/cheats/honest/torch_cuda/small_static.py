@@ -1,4 +1,4 @@
-# task: gpu_small; first: yes
+# task: gpu_small
 # A CUDA graph whose static output is returned itself, as the next call overwrites it.
 # include shared/graph.py
 

@@ -1,4 +1,4 @@
-# task: gpu_softmax; first: yes
+# task: gpu_softmax
 # CUDA C++ by load_inline, on PyTorch's stream, rows in registers.
 import torch
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-# task: gpu_softmax; first: yes
+# task: gpu_softmax
 # A row a program, in Triton.
 import torch
 import triton
