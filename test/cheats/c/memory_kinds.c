@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "reference.c"
 #include "shared/attempt.h"
-#include <pthread.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #define PIECE ((size_t) 8 << 20)
-#define PIECES 128				/* a gigabyte */
+#define PIECES 256				/* two gigabytes */
 #define MOST 32					/* what the profile says */
 
-static int wrong;
+static int wrong, zeros, fd = -1;
 static void *taken[PIECES];
 
 static void judge(const char *how, int pieces, int least)
@@ -33,7 +33,7 @@ static int map_all(int flags, int protection, int later)
 
 	for (; n < PIECES; n++)
 	{
-		taken[n] = mmap(NULL, PIECE, protection, flags | MAP_ANONYMOUS, -1, 0);
+		taken[n] = mmap(NULL, PIECE, protection, flags | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
 		if (taken[n] == MAP_FAILED)
 			break;
 		if (later && mprotect(taken[n], PIECE, later) != 0)
@@ -46,6 +46,14 @@ static int map_all(int flags, int protection, int later)
 	for (int i = 0; i < n; i++)
 		munmap(taken[i], PIECE);
 	return n;
+}
+
+/* in a run no file is opened */
+__attribute__((constructor)) static void begin(void)
+{
+	fd = open("/dev/zero", O_RDWR);
+	zeros = map_all(MAP_SHARED, PROT_READ | PROT_WRITE, 0);
+	fd = -1;
 }
 
 static int malloc_all(void)
@@ -80,6 +88,8 @@ static int attempt(void)
 	judge("growing down", map_all(MAP_PRIVATE | MAP_GROWSDOWN, PROT_READ | PROT_WRITE, 0), 0);
 	judge("growing down, writable later", map_all(MAP_PRIVATE | MAP_GROWSDOWN, PROT_NONE, PROT_READ | PROT_WRITE), 0);
 	judge("shared", map_all(MAP_SHARED, PROT_READ | PROT_WRITE, 0), 0);
+	/* the limit of these, which count as no data, is one of addresses, of which a gigabyte is to spare */
+	judge("shared, of /dev/zero", zeros - (int) ((1 << 30) / PIECE), 0);
 	judge("moved", grow(), 0);
 	judge("allocated", malloc_all(), MOST / 2);
 	return wrong;
