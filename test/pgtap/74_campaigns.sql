@@ -38,6 +38,8 @@ END
 $$;
 CREATE FUNCTION pg_temp.progress(campaign text) RETURNS text LANGUAGE sql AS
 	'SELECT concat_ws('' '', state, lanes, done, trials, waiting, in_flight, measuring, tokens) FROM cudal1.campaign_progress WHERE name = campaign';
+-- what it has come to when all campaigns have gone as far as they can
+CREATE FUNCTION pg_temp.advanced(campaign text) RETURNS text LANGUAGE sql AS 'SELECT pg_temp.advance(); SELECT pg_temp.progress(campaign)';
 
 -- what is refused
 SELECT cudal1_add_prompt_template('bare', 'augment', '{reference}') \g /dev/null
@@ -57,19 +59,15 @@ SELECT is((SELECT count(*) FROM cudal1.campaign), 0::bigint, 'and leaves nothing
 SELECT isnt(cudal1_add_campaign('v', 'vanilla', '{m1,m2}', options => '{"attempts": 5}'), NULL, 'a campaign of all tasks');
 SELECT throws_ok($$SELECT cudal1_add_campaign('v', 'vanilla', '{m1}')$$, '23505', NULL, 'its name is taken');
 SELECT is(pg_temp.progress('v'), 'running 4 0 0 0 0 0 0', 'a lane for each task and model');
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('v'), 'running 4 0 16 16 0 0 0', 'four requests ahead in each');
+SELECT is(pg_temp.advanced('v'), 'running 4 0 16 16 0 0 0', 'four requests ahead in each');
 SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request), 4::bigint, 'of one prompt each');
 SELECT pg_temp.answer() \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('v'), 'running 4 0 16 0 0 16 160', 'what is measured is under way still');
+SELECT is(pg_temp.advanced('v'), 'running 4 0 16 0 0 16 160', 'what is measured is under way still');
 SELECT tap.measure(:d, 1.5) \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('v'), 'running 4 0 20 4 0 0 160', 'then the fifth is asked for');
+SELECT is(pg_temp.advanced('v'), 'running 4 0 20 4 0 0 160', 'then the fifth is asked for');
 SELECT pg_temp.answer('same') \g /dev/null
 SELECT tap.measure(:d, NULL) \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('v'), 'finished 4 4 20 0 0 0 200', 'and that is all');
+SELECT is(pg_temp.advanced('v'), 'finished 4 4 20 0 0 0 200', 'and that is all');
 SELECT is((SELECT concat_ws(' ', best, mean, seconds_left) FROM cudal1.campaign_progress WHERE name = 'v'), '1.5 1.2', 'with the best and the mean reward');
 SELECT is((SELECT array_agg(DISTINCT method ORDER BY method) FROM cudal1.proposal), ARRAY['vanilla: m1', 'vanilla: m2'], 'methods name kind and model');
 SELECT is((SELECT row(tasks, success)::text FROM cudal1_speedup_report('vanilla: m1') WHERE level = 'All'), '(2,2)', 'and the report finds them');
@@ -77,15 +75,12 @@ SELECT is(pg_temp.advance(), 0::bigint, 'a finished campaign does nothing');
 
 -- augment: until two codes succeed
 SELECT cudal1_add_campaign('g', 'augment', '{m1}', '{a}') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('g'), 'running 1 0 2 2 0 0 0', 'no more than may be needed');
+SELECT is(pg_temp.advanced('g'), 'running 1 0 2 2 0 0 0', 'no more than may be needed');
 SELECT pg_temp.answer() \g /dev/null
 SELECT tap.measure(:d, 1.2, 1), tap.measure(:d, NULL) \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('g'), 'running 1 0 3 1 0 0 20', 'one succeeded: one more');
+SELECT is(pg_temp.advanced('g'), 'running 1 0 3 1 0 0 20', 'one succeeded: one more');
 SELECT pg_temp.answer(), tap.measure(:d, 1.3) \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('g'), 'finished 1 1 3 0 0 0 30', 'two did: done');
+SELECT is(pg_temp.advanced('g'), 'finished 1 1 3 0 0 0 30', 'two did: done');
 SELECT cudal1_add_campaign('g2', 'augment', '{m1}', '{a}', '{"trials": 3, "successes": 2, "method": "stage 1"}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer('x'), tap.measure(:d, 1.2), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g2'), 'running 1 0 3 1 0 0 20', 'the same code twice is one success');
@@ -106,8 +101,7 @@ ROLLBACK TO before_unsteady;
 
 -- self_supervised: rounds with a pause between
 SELECT cudal1_add_campaign('s', 'self_supervised', '{m1}', options => '{"batch": 3, "rounds": 2}') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('s'), 'running 2 0 6 6 0 0 0', 'a batch for each task');
+SELECT is(pg_temp.advanced('s'), 'running 2 0 6 6 0 0 0', 'a batch for each task');
 SELECT pg_temp.answer(), tap.measure(:d, 2.5, 4), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'paused 2 2 6 0 0 0 60', 'after it, a pause');
 SELECT alike((SELECT note FROM cudal1.campaign WHERE name = 's'), 'round 1 of 2 is complete%', 'for training');
@@ -115,8 +109,7 @@ SELECT is((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's')), 4::bigint,
 SELECT is((SELECT array_agg((j ->> 'reward')::int ORDER BY j ->> 'reward') FROM cudal1_rl_dataset(campaign => 's', reward => 'binary') AS j), ARRAY[0, 0, 1, 1, 1, 1], 'rewards are 1 or 0');
 SELECT is(pg_temp.advance(), 0::bigint, 'nothing happens meanwhile');
 SELECT cudal1_resume_campaign('s') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('s'), 'running 2 0 12 6 0 0 60', 'the second batch');
+SELECT is(pg_temp.advanced('s'), 'running 2 0 12 6 0 0 60', 'the second batch');
 SELECT pg_temp.answer(), tap.measure(:d, 1.5), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'finished 2 2 12 0 0 0 120', 'and the end');
 SELECT throws_ok($$SELECT cudal1_resume_campaign('s')$$, '55000', NULL, 'which is final');
@@ -144,8 +137,7 @@ SELECT cudal1_end_campaign('x') \g /dev/null
 
 -- evolve: a budget
 SELECT cudal1_add_campaign('e', 'evolve', '{m1}', '{a}', '{"max_candidates": 6, "exemplars": 2, "strategy": "island"}') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('e'), 'running 1 0 4 4 0 0 0', 'four under way');
+SELECT is(pg_temp.advanced('e'), 'running 1 0 4 4 0 0 0', 'four under way');
 SELECT ok((SELECT seconds_left / seconds BETWEEN 0.49 AND 0.51 FROM cudal1.campaign_progress WHERE name = 'e'), 'two of six are left, which takes half as long');
 SELECT is((SELECT array_agg(DISTINCT concat_ws(' ', p.kind, p.strategy, cardinality(p.exemplars) > 0)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'),
 	ARRAY['contrastive island t'], 'each with exemplars of its own');
@@ -162,11 +154,9 @@ SELECT pg_temp.advance(), pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advanc
 SELECT is(pg_temp.progress('e3'), 'finished 1 1 2 0 0 0 20', 'cost is');
 SELECT cudal1_add_campaign('e4', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}') \g /dev/null
 UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e4';
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('e4'), 'finished 1 1 0 0 0 0 0', 'time is');
+SELECT is(pg_temp.advanced('e4'), 'finished 1 1 0 0 0 0 0', 'time is');
 SELECT cudal1_add_campaign('e6', 'evolve', '{m1}', options => '{"max_cost": 55, "max_tokens": 1000000}') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('e6'), 'running 2 0 1 1 0 0 0', 'one request of all lanes, before it is known what they cost');
+SELECT is(pg_temp.advanced('e6'), 'running 2 0 1 1 0 0 0', 'one request of all lanes, before it is known what they cost');
 SELECT pg_temp.answer(), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e6'), 'running 2 0 6 5 0 1 10', 'then as many as the budget has left');
 SELECT pg_temp.answer(), tap.measure(:d, 1.1), pg_temp.advance() \g /dev/null
@@ -193,8 +183,7 @@ SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attem
 SELECT request_id AS r, attempt AS n FROM cudal1.claim_requests('w', 1) \gset
 SELECT cudal1.take_answers() \g /dev/null
 UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e5';
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('e5'), 'finished 1 1 2 0 1 1 10', 'it is over also while requests wait, which are cancelled');
+SELECT is(pg_temp.advanced('e5'), 'finished 1 1 2 0 1 1 10', 'it is over also while requests wait, which are cancelled');
 SELECT cudal1.finish_request(jsonb_build_object('request_id', :r, 'attempt', :n, 'outcome', 'throttled')) \g /dev/null
 UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm1';
 SELECT is(pg_temp.progress('e5'), 'finished 1 1 1 0 0 1 10', 'as is what was in flight');
@@ -235,8 +224,7 @@ SET LOCAL ROLE cudal1_leaver;
 SELECT cudal1_add_campaign('left', 'vanilla', '{m1}', '{a}', '{"attempts": 2, "ahead": 1}') \g /dev/null
 RESET ROLE;
 SELECT cudal1_revoke('cudal1_leaver', 'trainer') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('left'), 'running 1 0 1 1 0 0 0', 'a campaign outlives its role''s grant');
+SELECT is(pg_temp.advanced('left'), 'running 1 0 1 1 0 0 0', 'a campaign outlives its role''s grant');
 DROP OWNED BY cudal1_leaver;
 DROP ROLE cudal1_leaver;
 SELECT pg_temp.answer('left'), tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
@@ -257,8 +245,7 @@ SELECT cudal1_add_campaign('broken', 'vanilla', '{m1}', '{b}', '{"attempts": 2}'
 SELECT pg_temp.advance(), pg_temp.answer() \g /dev/null
 SAVEPOINT broken;
 UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'x' WHERE name = 'b';
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 2 20', 'a lane of a bad reference is over');
+SELECT is(pg_temp.advanced('broken'), 'finished 1 1 2 0 0 2 20', 'a lane of a bad reference is over');
 SELECT tap.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 0 20', 'and its answers are measured, too');
 ROLLBACK TO broken;
@@ -271,8 +258,7 @@ SELECT pg_temp.advance(), pg_temp.answer(NULL, 'refused'), pg_temp.advance() \g 
 SELECT is(pg_temp.progress('f'), 'paused 1 0 0 0 0 0 40', 'failures are no trials, and pause the campaign');
 SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'f'), 'requests fail: refused', 'with the reason');
 SELECT cudal1_resume_campaign('f') \g /dev/null
-SELECT pg_temp.advance() \g /dev/null
-SELECT is(pg_temp.progress('f'), 'running 1 0 4 4 0 0 40', 'resumed, it tries again');
+SELECT is(pg_temp.advanced('f'), 'running 1 0 4 4 0 0 40', 'resumed, it tries again');
 SELECT cudal1_end_campaign('f') \g /dev/null
 
 -- an endpoint that refuses one task

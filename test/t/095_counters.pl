@@ -97,9 +97,9 @@ for my $id (0 .. 1)
 		$csv .= qq("$id","4711","python3","127.0.0.1","$name","1","7","(256, 1, 1)","(1024, 1, 1)","0","9.0","Command line profiler metrics","$metric","$unit","$value"\n);
 	}
 }
-file('kernels.csv', $csv . "==PROF== Disconnected from process 4711\n");
-file('denied.csv', "==PROF== Connected to process 4711 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n");
-file('nothing.csv', "==PROF== Connected to process 4711 (/usr/bin/python3)\n==WARNING== No kernels were profiled.\n");
+write_file("$dir/kernels.csv", $csv . "==PROF== Disconnected from process 4711\n");
+write_file("$dir/denied.csv", "==PROF== Connected to process 4711 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n");
+write_file("$dir/nothing.csv", "==PROF== Connected to process 4711 (/usr/bin/python3)\n==WARNING== No kernels were profiled.\n");
 write_file("$dir/ncu/ncu", <<'END', 0755);
 #!/bin/bash
 printf '%s\n' "$@" >"$PWD/arguments"
