@@ -53,49 +53,13 @@ function series(d) {
 	return { ...common, type: "line", pointRadius: 0, pointHitRadius: 6, borderWidth: 2, stepped: d.stepped, borderDash: d.dashed ? [4, 3] : [] };
 }
 
-/* a drag over a picture shows that part of its x axis, a double click all of it */
-const zoom = {
-	id: "zoom",
+/* a picture that is saved has the page's colour behind it */
+const backdrop = {
+	id: "backdrop",
 	beforeDraw(chart) {
 		chart.ctx.save();
 		chart.ctx.fillStyle = style("--paper");
 		chart.ctx.fillRect(0, 0, chart.width, chart.height);
-		chart.ctx.restore();
-	},
-	afterInit(chart) {
-		const place = e => e.clientX - chart.canvas.getBoundingClientRect().left;
-		chart.canvas.addEventListener("pointerdown", e => {
-			if (e.pointerType === "mouse")
-				chart.dragged = [place(e), place(e)];
-		});
-		chart.canvas.addEventListener("pointermove", e => {
-			if (chart.dragged) {
-				chart.dragged[1] = place(e);
-				chart.draw();
-			}
-		});
-		addEventListener("pointerup", () => {
-			if (!chart.dragged)
-				return;
-			const [a, b] = [...chart.dragged].sort((x, y) => x - y).map(v => chart.scales.x.getValueForPixel(v));
-			const far = Math.abs(chart.dragged[0] - chart.dragged[1]) > 5;
-			chart.dragged = null;
-			if (far)
-				Object.assign(chart.options.scales.x, { min: a, max: b });
-			chart.update("none");
-		});
-		chart.canvas.addEventListener("dblclick", () => {
-			Object.assign(chart.options.scales.x, { min: chart.whole.min, max: chart.whole.max });
-			chart.update("none");
-		});
-	},
-	afterDraw(chart) {
-		if (!chart.dragged)
-			return;
-		const [a, b] = chart.dragged, area = chart.chartArea;
-		chart.ctx.save();
-		chart.ctx.fillStyle = fade(style("--c0"), 0.2);
-		chart.ctx.fillRect(a, area.top, b - a, area.bottom - area.top);
 		chart.ctx.restore();
 	},
 };
@@ -104,9 +68,9 @@ function draw(c) {
 	const old = Chart.getChart(c.id);
 	if (old)
 		old.destroy();
-	const chart = new Chart(c.id, {
+	new Chart(c.id, {
 		data: { labels: c.labels, datasets: c.series.map(series) },
-		plugins: [zoom],
+		plugins: [backdrop],
 		options: {
 			indexAxis: c.sideways ? "y" : "x", animation: false, maintainAspectRatio: false, responsive: true,
 			scales: { x: scale(c.x), y: { ...scale(c.y), reverse: Boolean(c.y.reverse) } },
@@ -123,7 +87,6 @@ function draw(c) {
 			},
 		},
 	});
-	chart.whole = { min: c.x.min, max: c.x.max };
 }
 
 function make(tag, text, ...children) {
