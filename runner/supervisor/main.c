@@ -173,12 +173,6 @@ typedef struct Numbers
 	int			n;
 } Numbers;
 
-static void
-add_number(Numbers *numbers, const Member *member)
-{
-	numbers->number[numbers->n++] = member->number;
-}
-
 /* whether a signal to all processes of the job may have caused this outcome */
 static bool
 doubtful(const Member *member)
@@ -207,11 +201,10 @@ heed_signals(Measure *m)
 
 /*
  * Measures these candidates and prints their results, but for those of `killed`, where that is not
- * NULL, and `apart`: these are to be measured again.
+ * NULL: these are to be measured again.
  */
 static void
-measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed,
-			 Numbers *apart)
+measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed)
 {
 	Measure    *m = calloc(1, sizeof(Measure));
 
@@ -252,10 +245,8 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	{
 		Member	   *member = &m->members[i];
 
-		if (member->apart)
-			add_number(apart, member);
-		else if (killed && member->killed && !executor_cancelled)
-			add_number(killed, member);
+		if (killed && member->killed && !executor_cancelled)
+			killed->number[killed->n++] = member->number;
 		else
 			result_print(m, member);
 	}
@@ -268,39 +259,32 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
  * or the kernel, short of memory, may have done it, or if its process was stopped for too long. If
  * it happens again the code is taken to be the cause, and that is its verdict.
  */
-static int
+static void
 measure(const Job *job, const Options *options)
 {
 	struct sigaction action = {.sa_handler = cancel};
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-	Numbers		heat = {.n = job->candidates};
+	Numbers		all = {.n = job->candidates};
+	Numbers		killed = {.n = 0};
 
-	for (int i = 0; i < heat.n; i++)
-		heat.number[i] = i;
+	for (int i = 0; i < all.n; i++)
+		all.number[i] = i;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGCONT, &again, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	while (heat.n > 0)
+	measure_once(job, options, &all, known ? &killed : NULL);
+	for (int i = 0; i < killed.n; i++)
 	{
-		Numbers		killed = {.n = 0};
-		Numbers		apart = {.n = 0};
+		Numbers		one = {.number = {killed.number[i]},.n = 1};
 
-		measure_once(job, options, &heat, known ? &killed : NULL, &apart);
-		for (int i = 0; i < killed.n; i++)
-		{
-			Numbers		one = {.number = {killed.number[i]},.n = 1};
-
-			sched_setaffinity(0, sizeof(allowed), &allowed);
-			measure_once(job, options, &one, NULL, &apart);
-		}
-		if (known)
-			sched_setaffinity(0, sizeof(allowed), &allowed);
-		heat = apart;
+		sched_setaffinity(0, sizeof(allowed), &allowed);
+		measure_once(job, options, &one, NULL);
 	}
-	return 0;
+	if (known)
+		sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
 typedef struct CommandLine
@@ -459,7 +443,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	free(text);
-	status = measure(&job, options);
+	measure(&job, options);
 	job_free(&job);
-	return status;
+	return 0;
 }

@@ -87,10 +87,16 @@ prepare_built(Measure *m, Side side)
 	return true;
 }
 
-/* folders for all that compiles itself */
+/* Folders for all that compiles itself. */
 static bool
 prepare_builds(Measure *m)
 {
+	m->builds.kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		m->members[i].code.kinds = compiled_kinds(m, m->members[i].code.source);
+		m->builds.kinds |= m->members[i].code.kinds;
+	}
 	if (!m->builds.kinds)
 		return true;
 	snprintf(m->builds.folder, sizeof(m->builds.folder), "%s/compiled", m->scratch);
@@ -118,33 +124,6 @@ prepare_builds(Measure *m)
 	}
 	heat_enter_all(m);
 	return heat_left(m) > 0;
-}
-
-/*
- * Sets code apart that compiles itself. It is measured after the others, so that code that compiles
- * nothing has no part in what interpreters are told for it.
- */
-static void
-set_apart(Measure *m)
-{
-	bool		plain = false;
-
-	m->builds.kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
-	for (int i = 0; heat_next(m, &i); i++)
-	{
-		m->member->code.kinds = compiled_kinds(m, m->member->code.source);
-		m->builds.kinds |= m->member->code.kinds;
-		plain = plain || !(m->member->code.kinds | m->reference.kinds);
-	}
-	if (plain)
-		m->builds.kinds = 0;
-	for (int i = 0; plain && heat_next(m, &i); i++)
-	{
-		m->member->apart = m->member->code.kinds != 0;
-		if (m->member->apart)
-			conclude(m, OUTCOME_LOST, NULL);
-	}
-	heat_enter_all(m);
 }
 
 /*
@@ -190,8 +169,7 @@ build_zygotes(Measure *m)
 	char		text[1500] = "";
 	Zygote	   *all[] = {&m->live.zygote[0], &m->live.zygote[1], &m->live.generator_zygote};
 
-	set_apart(m);
-	if (heat_left(m) == 0 || !prepare_builds(m))
+	if (!prepare_builds(m))
 		return false;
 	m->reference.source_fd = source_file(m->job->reference, "", m->reference.built.place);
 	for (int i = 0; i < m->nmembers; i++)
