@@ -81,7 +81,6 @@ typedef struct CuCopy
 	X(Init, "", (unsigned int flags)) \
 	X(DriverGetVersion, "", (int *version)) \
 	X(DeviceGet, "", (CuDevice *device, int ordinal)) \
-	X(DeviceGetName, "", (char *name, int length, CuDevice device)) \
 	X(DeviceGetAttribute, "", (int *value, int attribute, CuDevice device)) \
 	X(DevicePrimaryCtxSetFlags, "_v2", (CuDevice device, unsigned int flags)) \
 	X(DevicePrimaryCtxRetain, "", (CuContextRef *context, CuDevice device)) \

@@ -60,25 +60,21 @@ proc_stat(pid_t pid, ProcStat *stat)
 	return good;
 }
 
-/* of a thread's schedstat; false: there is none. A kernel that does not count says 0 times. */
-typedef struct ProcTurns
-{
-	double		waited;			/* seconds that it was ready to run, but others had its core */
-	uint64_t	times;			/* number of times that it got one */
-} ProcTurns;
-
+/*
+ * Seconds that a thread was ready to run, but others had its core, from its schedstat; false: there
+ * is none.
+ */
 static inline bool
-proc_turns(int schedstat_fd, ProcTurns *turns)
+proc_waited(int schedstat_fd, double *seconds)
 {
 	char		text[96];
 	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
-	unsigned long long waited,
-				times;
+	unsigned long long waited;
 
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%*u %llu %llu", &waited, &times) != 2)
+	if (sscanf(text, "%*u %llu", &waited) != 1)
 		return false;
-	*turns = (ProcTurns) {(double) waited * 1e-9, times};
+	*seconds = (double) waited * 1e-9;
 	return true;
 }
 

@@ -38,8 +38,7 @@ executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 	static int	own_fd = -1;
 	struct timespec cpu;
 	struct stat tasks;
-	ProcTurns	turns;
-	ProcTurns	own = {0};
+	double		waited;
 
 	*reading = (Reading) {.wall = reading->wall};
 	/* two links, and one for each thread */
@@ -48,12 +47,11 @@ executor_read_usage(const Executor *executor, Reading *reading, bool whole)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (proc_turns(executor->proc.schedstat, &turns)
+	if (proc_waited(executor->proc.schedstat, &waited)
 		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
-		proc_turns(own_fd, &own);
-		reading->delay = turns.waited;
-		reading->own_delay = own.waited;
+		proc_waited(own_fd, &reading->own_delay);
+		reading->delay = waited;
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
 	}
 }
