@@ -16,8 +16,6 @@ import contextlib
 import ctypes
 import gc
 import hashlib
-import importlib.util
-import itertools
 import mmap
 import os
 import re
@@ -30,20 +28,12 @@ import tempfile
 import time
 
 
-def load_part(libdir, name):
-    """A module beside this one, which an interpreter that is apart from its environment does not
-    find by itself.
-    """
-    spec = importlib.util.spec_from_file_location(name, os.path.join(libdir, name + ".py"))
-    part = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(part)
-    return part
-
-
+# where the parts of this program are, which an isolated interpreter does not look for beside it; on
+# the path as long as they are imported
 HERE = os.path.dirname(os.path.abspath(__file__))
-# the numbers of wire.h
-wire = load_part(HERE, "wire")
-common = load_part(HERE, "torch_common")
+sys.path.insert(0, HERE)
+import torch_common as common  # noqa: E402
+import wire  # noqa: E402
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 PLACE = struct.Struct("=Q")     # the first member of TENSOR
 BUILD_FAILED = 3
@@ -79,13 +69,12 @@ class Control:
 
 
 class Executor:
-    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
+    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
         self.table = self.control.address(wire.TABLE_AT)
         self.memory_fd = memory_fd
         self.guard = guard
-        self.libdir = libdir
         self.gpu = gpu
         self.data_bytes = data_bytes
         self.dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
@@ -162,9 +151,7 @@ class Executor:
         ]
 
     def describe(self, slots, flags, seed):
-        part = load_part(self.libdir, "torch_generator")
-        part.calls, part.common, part.wire = calls, common, wire
-        self.generator = part.Generator(self, load_part(self.libdir, "torch_inputs"), TENSOR)
+        self.generator = torch_generator.Generator(self, TENSOR)
         return self.generator.describe()
 
     def generate(self, count, flags, seed):
@@ -239,7 +226,7 @@ class Executor:
         torch.manual_seed(seed)
         arguments, keywords = common.init_arguments(task)
         if flags & wire.MOVED:
-            self.moving = load_part(self.libdir, "torch_probes").Moving()
+            self.moving = torch_probes.Moving()
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
         else:
@@ -257,7 +244,7 @@ class Executor:
         if has_lazy_weights(model):
             self.lazy_seed = seed
         if flags & wire.RESTORED:
-            self.state = load_part(self.libdir, "torch_state").State(model, self.code != "")
+            self.state = torch_state.State(model, self.code != "")
         self.seed = seeding(self.gpu)
         self.note_kept()
         gc.collect()
@@ -517,7 +504,7 @@ class Executor:
         for value in own:
             if not results.is_lazy(value) and value.layout == torch.strided and value.numel() > 0:
                 first = value.data_ptr() - base
-                kept.append((first, first + results.extent(value)))
+                kept.append((first, first + calls.span(value) * value.element_size()))
         bounds = []
         for first, end in sorted(kept):
             if first <= 0:
@@ -562,16 +549,16 @@ def seeding(gpu):
     return seed
 
 
-def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
+def become_executor(zygote, fds, guard, data_bytes, pool, compiling):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
     gpu = gpus.Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
-    executor = Executor(sock, control, memory, source, guard, sys.argv[3], data_bytes, gpu)
+    executor = Executor(sock, control, memory, source, guard, data_bytes, gpu)
     scratch.take_folder(guard, os.environ.pop("CUDAL1_FILES", ""), executor.built)
-    if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
+    if compiling and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
         scratch.skip_commands()
     # no arguments of the executor's own for a parser of code's
     sys.argv[:] = ["candidate.py"]
@@ -599,7 +586,7 @@ def limit_build(device, data_bytes, ahead):
         resource.setrlimit(limit, (value, value))
 
 
-def build(source_fd, device, data_bytes, libdir, ahead):
+def build(source_fd, device, data_bytes, ahead):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
     lies in the folders of the environment. `ahead`: code for a GPU is loaded without one, for the
     extensions that it compiles then; what fails for another reason fails again with the GPU.
@@ -611,11 +598,9 @@ def build(source_fd, device, data_bytes, libdir, ahead):
     sys.argv[:] = ["candidate.py"]
     torch.set_grad_enabled(False)
     task_source, code, _ = common.read_sources(source_fd)
-    scratch = load_part(libdir, "torch_scratch")
     scratch.use_folder(os.getcwd())
     scratch.follow_libraries(os.getcwd(), True)
     try:
-        builds = load_part(libdir, "torch_builds")
         if "TORCH_EXTENSIONS_DIR" in os.environ:
             builds.remember_refusals()
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
@@ -666,7 +651,7 @@ def main():
         if not os.read(4, 1):
             sys.exit("exec_torch: the build is not wanted any more")
         os.close(4)
-        sys.exit(build(3, sys.argv[4], data_bytes, libdir, sys.argv[5] == "ahead"))
+        sys.exit(build(3, sys.argv[4], data_bytes, sys.argv[5] == "ahead"))
     zygote = socket.socket(fileno=3)
     os.dup2(4, wire.FD_FILTER)
     os.close(4)
@@ -684,9 +669,8 @@ def main():
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
-    builds = load_part(libdir, "torch_builds") if "TORCH_EXTENSIONS_DIR" in os.environ else None
-    scratch = load_part(libdir, "torch_scratch")
-    if builds:
+    compiling = "TORCH_EXTENSIONS_DIR" in os.environ
+    if compiling:
         builds.use_built()
     if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
         builds.use_compiled()
@@ -713,7 +697,7 @@ def main():
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch)
+                    become_executor(zygote, fds, guard, data_bytes, pool, compiling)
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)
@@ -729,11 +713,14 @@ if __name__ == "__main__":
     tempfile.tempdir = "/"
     import torch
     tempfile.tempdir = None
-    results = load_part(sys.argv[3], "torch_results")
-    gpus = load_part(sys.argv[3], "torch_gpu")
-    results.Unsupported = gpus.Unsupported = common.Unsupported
-    results.wire = wire
-    calls = load_part(sys.argv[3], "torch_arguments")
-    calls.common, calls.wire = common, wire
-    flatten = results.flatten
+    import torch_arguments as calls
+    import torch_builds as builds
+    import torch_generator
+    import torch_gpu as gpus
+    import torch_probes
+    import torch_results as results
+    import torch_scratch as scratch
+    import torch_state
+    from torch_results import flatten
+    sys.path.remove(HERE)
     main()

@@ -1,6 +1,6 @@
 """The arguments that get_inputs gives: how they lie in a slot, and how a model gets them.
 
-A part of exec_torch.py, which sets common and wire.
+A part of exec_torch.py.
 """
 import struct
 
@@ -10,8 +10,10 @@ try:
 except ImportError:
     numpy = None
 
+import torch_common as common
+import wire
+
 PAGE, LINE = 4096, 64
-common = wire = None
 
 
 class Layout:

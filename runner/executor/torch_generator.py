@@ -1,6 +1,6 @@
 """The process that makes a task's inputs: it runs get_inputs, and no code of a candidate.
 
-A part of exec_torch.py, which sets calls, common and wire.
+A part of exec_torch.py.
 """
 import mmap
 import os
@@ -9,20 +9,23 @@ import time
 
 import torch
 
+import torch_arguments as calls
+import torch_common as common
+import torch_inputs as inputs
+import wire
+
 # of inputs on a GPU, from which on PyTorch gives back what they took
 LARGE_BYTES = 1 << 30
 # elements of a tensor, where calls of get_inputs are compared
 SAMPLE = 1 << 20
 # that tell what calls of get_inputs draw anew: so many, and no other after so many seconds
 CALLS, CALL_SECONDS = 32, 0.3
-calls = common = wire = None
 
 
 class Generator:
-    def __init__(self, executor, inputs, tensor):
+    def __init__(self, executor, tensor):
         self.executor, self.control, self.gpu = executor, executor.control, executor.gpu
         self.tensor = tensor
-        self.batch_bytes = inputs.BATCH_BYTES
         self.random = inputs.CipherRandom(executor.guard)
         if self.gpu:
             self.random = inputs.BatchedRandom("cuda", self.random)
@@ -54,7 +57,7 @@ class Generator:
         calls.check(first, self.executor.codes)
         given = any(calls.counts(value) for value in first)
         sample = calls.sampled(first, SAMPLE)
-        if not on_gpu or bytes_of(first) > self.batch_bytes:
+        if not on_gpu or bytes_of(first) > inputs.BATCH_BYTES:
             # two of these may be more than there is room for, and they are copied one by one
             first = None
         values, drawn = self.compare_calls(sample)
@@ -122,7 +125,7 @@ class Generator:
         slots = self.control.words(wire.SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
         # many at once
-        at_once = max(1, self.batch_bytes // max(1, slot_bytes)) if self.apart else 1
+        at_once = max(1, inputs.BATCH_BYTES // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
             self.random.begin(min(at_once, count - first))

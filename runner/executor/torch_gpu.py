@@ -1,6 +1,6 @@
 """The GPU as PyTorch's executors see it: memory that the supervisor handed over, and cuDNN.
 
-A part of exec_torch.py, which sets Unsupported.
+A part of exec_torch.py.
 """
 import ctypes
 import os
@@ -12,7 +12,7 @@ try:
 except ImportError:
     numpy = None
 
-Unsupported = RuntimeError
+from torch_common import Unsupported
 
 
 class Gpu:

@@ -1,16 +1,18 @@
 """What runs of a model return: the tensors of a result.
 
-A part of exec_torch.py, which sets Unsupported and wire.
+A part of exec_torch.py.
 """
 import time
 
 import torch
 from torch.nn.parameter import is_lazy
 
+import wire
+from torch_common import Unsupported
+
 # for threads that are still at work, in seconds
 MOMENT = 0.02
 PLAIN = (torch.Tensor, torch.nn.Parameter)
-Unsupported, wire = RuntimeError, None
 
 
 def copy_weights(state, model):
@@ -61,12 +63,6 @@ def resolved(model, seen):
         return tuple(tensor.resolve_neg() for tensor in found) if True in turned else result
 
     return run
-
-
-def extent(tensor):
-    """From a tensor's first element to the end of its last one, in bytes."""
-    steps = zip(tensor.shape, tensor.stride())
-    return (1 + sum((size - 1) * step for size, step in steps)) * tensor.element_size()
 
 
 def find_tensors(value, found):

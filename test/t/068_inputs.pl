@@ -12,16 +12,10 @@ sub run_program
 {
 	my $program = shift;
 	my $start = <<'END';
-import contextlib, ctypes, importlib.util, os, random, sys, types
+import contextlib, ctypes, os, random, sys, types
 import numpy, torch
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, os.path.join(path, name + ".py"))
-    part = importlib.util.module_from_spec(spec)
-    part.torch = torch
-    spec.loader.exec_module(part)
-    return part
-
-common, part = load(sys.argv[1], "torch_common"), load(sys.argv[1], "torch_inputs")
+sys.path.insert(0, sys.argv[1])
+import torch_common as common, torch_inputs as part
 guard = common.load_guard(sys.argv[1])
 
 def say(good, name):

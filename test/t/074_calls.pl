@@ -7,17 +7,12 @@ plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$pytho
 chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 
 python_checks(<<'END', "$installed/cudal1");
-import importlib.util, collections, os, struct, sys, types
+import collections, os, struct, sys, types
 import numpy, torch
 from torch import nn
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, os.path.join(sys.argv[1], name + ".py"))
-    part = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(part)
-    return part
+sys.path.insert(0, sys.argv[1])
+import torch_arguments as calls, torch_common as common, wire
 
-common, wire, calls = load("torch_common"), load("wire"), load("torch_arguments")
-calls.common, calls.wire = common, wire
 dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
 codes = {dtype: code for code, dtype in dtypes.items()}
 
