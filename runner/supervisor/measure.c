@@ -69,9 +69,9 @@ measure_run(Measure *m)
 	random_key(&m->random, &key);
 	if (m->noise)
 		random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
-	/* a heat of a job that has several */
 	if (!m->noise)
 		conclude(m, OUTCOME_LOST, "no memory");
+	/* The signal came during an earlier measurement of the same job. */
 	else if (executor_cancelled)
 		conclude(m, OUTCOME_CANCELLED, NULL);
 	else if (m->job->counters)
