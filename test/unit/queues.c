@@ -25,9 +25,11 @@ main(void)
 		"torch.bmm(a, b).sqrt()",
 		"self.neighbor", "import re  # a compiled pattern, sorted in eight rows",
 		"cudaStream_t stream = at::cuda::getCurrentCUDAStream();", "k<<<g, b, 0, stream>>>(x);",
-		"torch.cuda.current_stream().cuda_stream", "an upstream of streamlined streams", ""};
+		"torch.cuda.current_stream().cuda_stream", "an upstream of streamlined streams",
+		""};
 	static const char *const several[] = {"torch.cuda.Stream()",
-		"c10::cuda::getStreamFromPool()", "stream = Stream()", "from torch.cuda import Stream", "torch.cuda.ExternalStream(s)",
+		"c10::cuda::getStreamFromPool()", "stream = Stream()",
+		"from torch.cuda import Stream", "torch.cuda.ExternalStream(s)",
 		"k<<<g, b, 0, cudaStreamPerThread>>>(x);", "cudaStream_t s; cudaStreamCreate(&s);",
 		"nn.GRU(8, 8)", "nn.LSTMCell(8, 8)", "torch.rnn_tanh(x)", "nn.Conv2d(8, 8, 3, groups=4)",
 		"torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)", "eigh(a)", "torch.lu(a)",
@@ -43,7 +45,8 @@ main(void)
 	for (size_t i = 0; i < COUNT(kernels); i++)
 		check(!gpu_code_is_concurrent(LANGUAGE_CUDA, kernels[i]), kernels[i]);
 	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaStreamCreate(&s);"), "CUDA with a stream");
-	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaLaunchAttributeProgrammaticStreamSerialization"),
+	check(gpu_code_is_concurrent(LANGUAGE_CUDA,
+								 "cudaLaunchAttributeProgrammaticStreamSerialization"),
 		  "a kernel that begins before the last one ends");
 	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaGraphLaunch(g, 0);"), "a graph may fork");
 	return done();

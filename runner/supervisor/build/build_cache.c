@@ -90,7 +90,7 @@ build_cache_key(Measure *m, const char *kind, Side side)
 	return text;
 }
 
-/* Copies a folder's files as hard links; false: it is not there, or takes more than an entry may. */
+/* Links a folder's files; false: it is not there, or takes more than an entry may. */
 static bool
 link_tree(const char *from, const char *to)
 {
