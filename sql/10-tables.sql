@@ -72,7 +72,7 @@ COMMENT ON COLUMN cudal1.profile.check_seconds IS
 seconds; at least one of each window is compared';
 COMMENT ON COLUMN cudal1.profile.run_limit_factor IS
 'a run may take this many times the reference''s time, at least 1 s and at most run_limit_max; code
-whose final score is below the inverse of it ends as a timeout';
+whose interval ends below the inverse of it ends as a timeout';
 COMMENT ON COLUMN cudal1.profile.build_seconds IS
 'limit for compiling, for loading code, and for the first run of a process in PyTorch, in which
 algorithms are tried and graphs captured; outside every clock. All first runs of a candidate
