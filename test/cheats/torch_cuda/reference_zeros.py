@@ -1,4 +1,4 @@
-# kind: 14 input mutation; task: gpu_square; outcome: successful, unstable, wrong_output, cheat
+# kind: 14 input mutation; task: gpu_square; outcome: successful, unstable, wrong_output, cheat, timeout
 # A queue that waits for each slot to be staged for the reference and makes its input zero then, for which the answer is known.
 import ctypes
 import sys
