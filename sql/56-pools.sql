@@ -24,34 +24,6 @@ COMMENT ON FUNCTION cudal1.find_pool IS
 'the pool of this name; errors: 42704 there is none, 22004 NULL, 42501 another role''s, where the
 caller proposes into it';
 
-CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	n		bigint;
-BEGIN
-	-- One statement copies everything as of one moment. A lock would hold up every verdict until
-	-- the caller's transaction ends.
-	WITH counted AS (
-		INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
-			SELECT b.task_id, seed_pool.pool_id, b.bucket, sum(b.codes), sum(b.total)
-				FROM cudal1.bucket_part AS b WHERE b.pool_id = seed_pool.source
-				GROUP BY b.task_id, b.bucket)
-	INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, bucket, cluster, scaled)
-		SELECT s.task_id, seed_pool.pool_id, s.candidate_id,
-				cudal1.first_island(s.candidate_id, t.options), s.bucket, s.cluster, s.scaled
-			FROM cudal1.pool_code AS s JOIN cudal1.task AS t ON t.task_id = s.task_id
-			WHERE s.pool_id = seed_pool.source AND s.bucket IS NOT NULL AND NOT s.copy;
-	GET DIAGNOSTICS n = ROW_COUNT;
-	UPDATE cudal1.pool AS p SET seeded_in = pg_current_xact_id()
-		WHERE p.pool_id = seed_pool.pool_id AND n > 0;
-	PERFORM cudal1.wake() WHERE n > 0;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.seed_pool IS
-'places in a new pool what is placed in another, and returns the number of codes';
-
 CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
@@ -82,7 +54,23 @@ BEGIN
 		RETURN p.pool_id;
 	END IF;
 	IF source IS NOT NULL THEN
-		codes := cudal1.seed_pool(p.pool_id, source);
+		-- One statement copies everything as of one moment. A lock would hold up every verdict
+		-- until the caller's transaction ends.
+		WITH counted AS (
+			INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
+				SELECT b.task_id, p.pool_id, b.bucket, sum(b.codes), sum(b.total)
+					FROM cudal1.bucket_part AS b WHERE b.pool_id = source
+					GROUP BY b.task_id, b.bucket)
+		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, bucket, cluster,
+				scaled)
+			SELECT s.task_id, p.pool_id, s.candidate_id,
+					cudal1.first_island(s.candidate_id, t.options), s.bucket, s.cluster, s.scaled
+				FROM cudal1.pool_code AS s JOIN cudal1.task AS t ON t.task_id = s.task_id
+				WHERE s.pool_id = source AND s.bucket IS NOT NULL AND NOT s.copy;
+		GET DIAGNOSTICS codes = ROW_COUNT;
+		UPDATE cudal1.pool AS x SET seeded_in = pg_current_xact_id()
+			WHERE x.pool_id = p.pool_id AND codes > 0;
+		PERFORM cudal1.wake() WHERE codes > 0;
 	END IF;
 	PERFORM cudal1.store(cudal1.caller(), 256 + 256 * codes);
 	RETURN p.pool_id;

@@ -22,29 +22,6 @@ RETURN CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <>
 COMMENT ON FUNCTION cudal1.prompt_kind IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
-CREATE FUNCTION cudal1.check_campaign(kind text, options jsonb)
-RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	o		constant jsonb := cudal1.check_options(options, kind);
-	words	constant text := cudal1.prompt_kind(kind, o);	-- the kind of its prompts
-BEGIN
-	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
-	PERFORM cudal1.check_name('profile', o ->> 'profile') WHERE o ->> 'profile' IS NOT NULL;
-	PERFORM cudal1.raise_if(NOT cudal1.is_name(o ->> 'method', 90), '22023',
-		'option "method" must be a name of 1 to 90 characters');
-	PERFORM cudal1.raise_if(kind = 'evolve'
-			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
-			o ->> 'max_cost') = 0, '22023', 'a campaign of kind evolve needs a budget',
-		'Give at least one of the options max_tokens, max_candidates, max_seconds and '
-			'max_cost.');
-	RETURN o;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_campaign IS
-'the options of a campaign of a kind, defaults included; errors: 22023 a bad one, 42704 an unknown
-template or profile';
-
 CREATE FUNCTION cudal1.check_measured_by(profile text, tasks text[])
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
@@ -76,6 +53,7 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	o		jsonb;
+	words	text;			-- the kind of its prompts
 	into_pool int := cudal1.find_pool(pool, true);
 	id		bigint;
 	lanes	bigint;
@@ -90,7 +68,17 @@ BEGIN
 		concat_ws(' ', cudal1.nearest(kind,
 				'{vanilla,augment,self_supervised,evolve,contrastive}'),
 			'Kinds are vanilla, augment, self_supervised, evolve and contrastive.'));
-	o := cudal1.check_campaign(kind, options);
+	o := cudal1.check_options(options, kind);
+	words := cudal1.prompt_kind(kind, o);
+	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
+	PERFORM cudal1.check_name('profile', o ->> 'profile') WHERE o ->> 'profile' IS NOT NULL;
+	PERFORM cudal1.raise_if(NOT cudal1.is_name(o ->> 'method', 90), '22023',
+		'option "method" must be a name of 1 to 90 characters');
+	PERFORM cudal1.raise_if(kind = 'evolve'
+			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
+			o ->> 'max_cost') = 0, '22023', 'a campaign of kind evolve needs a budget',
+		'Give at least one of the options max_tokens, max_candidates, max_seconds and '
+			'max_cost.');
 	IF coalesce(cardinality(models), 0) = 0 THEN
 		PERFORM cudal1.raise_if(kind <> 'contrastive', '22023',
 			format('a campaign of kind %s needs models', kind), 'cudal1.model lists them.');
