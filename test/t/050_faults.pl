@@ -7,6 +7,7 @@ use Fcntl qw(:flock);
 use List::Util qw(sum0);
 use Processes;
 use Time::HiRes qw(sleep time);
+use Verdicts;
 
 my $kills = $ENV{FAULTS} // 24;
 my $measure = `$ENV{PG_CONFIG} --bindir`;
@@ -28,22 +29,6 @@ cudal1.lease_seconds = 20
 cudal1.child_grace = 2
 log_min_messages = log
 END
-
-# a statement that is repeated until a server answers it
-sub sql
-{
-	my ($query) = @_;
-	my $until = time() + 120;
-	for (;;)
-	{
-		# a client that finds no server may be gone before the statement has been written to it
-		my ($ret, $out, $err) = eval { $node->psql('postgres', $query) };
-		($ret, $err) = (1, $@) if !defined $ret;
-		return $out if $ret == 0;
-		die "$query: $err" if $err =~ /ERROR/ || time() > $until;
-		sleep 0.1;
-	}
-}
 
 sub wait_until
 {
@@ -108,64 +93,9 @@ sub strays
 
 # ---- work ----
 
-sql(<<'END');
-CREATE EXTENSION cudal1;
-SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "bucket_seconds": 0.01, "window_seconds": 0.001,
-	"half_width_limit": null, "checks": 2, "check_seconds": 0.01, "build_seconds": 4, "run_limit_max": 0.1, "budget_seconds": 3, "attempts": 100,
-	"verify_above": null}', 'faults');
-SELECT cudal1_add_task('double ' || n, 'void solve(const float *x, float *y) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]; }', 'c',
-	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4096], "role": "in"},
-								 {"name": "y", "dtype": "float32", "shape": [4096], "role": "out"}]}', 1, '{"profile": "tiny"}')
-	FROM generate_series(0, 2) AS n;
-END
+begin_work($node, '{"bucket_seconds": 0.01, "window_seconds": 0.001, "build_seconds": 4, "run_limit_max": 0.1, "budget_seconds": 3}');
 
-my $submitted = 0;
-
-# whose verdict is known: honest, wrong, or no C; a key makes it safe to repeat the statement
-sub submit
-{
-	my ($n) = @_;
-	for (1 .. $n)
-	{
-		$submitted++;
-		my ($word, $body) = @{ [
-			[ 'honest', 'for (int i = 0; i < 4096; i++) y[i] = x[i] + x[i];' ],
-			[ 'honest', 'for (int i = 4095; i >= 0; i--) y[i] = x[i] * 2;' ],
-			[ 'wrong',  'for (int i = 0; i < 4095; i++) y[i] = 2 * x[i]; y[4095] = 3 * x[4095];' ],
-			[ 'broken', 'for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]' ] ]->[ $submitted % 4 ] };
-		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { $body }',"
-			  . " proposal_key => 'key $submitted')");
-	}
-	return;
-}
-
-my $undecided = q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')};
-my $running   = q{SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL};
-
-sub drained
-{
-	my ($name) = @_;
-	wait_until($name, 300, sub { sql($undecided) == 0 && sql('SELECT count(*) FROM cudal1.job') == 0 })
-	  or diag(sql('SELECT * FROM cudal1.job'), sql('SELECT * FROM cudal1_status()'));
-	return;
-}
-
-sub nothing_lost
-{
-	my ($when) = @_;
-	is(sql('SELECT count(*), count(DISTINCT candidate_id) FROM cudal1.proposal'), "$submitted|$submitted", "$when: every submission is there, once");
-	is( sql(q{SELECT count(*) FROM cudal1.candidate WHERE NOT coalesce(CASE substr(code, 4, 3) WHEN 'hon' THEN state = 'successful' AND reward > 0
-			WHEN 'wro' THEN failure = 'wrong_output' ELSE failure = 'compile_error' END, false)}), '0', "$when: every candidate has the verdict it deserves")
-	  or diag(sql('SELECT candidate_id, substr(code, 4, 10), state, failure, left(detail, 100) FROM cudal1.candidate ORDER BY state, failure, candidate_id'));
-	# a code that compiles to the same as an earlier one is paid what that was, and keeps its own measurement beside it
-	is( sql('SELECT count(*) FROM (SELECT c.candidate_id FROM cudal1.candidate c LEFT JOIN cudal1.measurement m ON m.measurement_id = c.measurement_id'
-			  . ' OR m.candidate_id = c.candidate_id AND m.accepted GROUP BY 1 HAVING count(m.measurement_id) <> 1) AS x'), '0', "$when: each was scored exactly once");
-	is( sql(q{SELECT count(*) FROM cudal1.measurement AS m JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.measurement AS paid ON paid.measurement_id = c.measurement_id
-			WHERE NOT m.accepted AND m.outcome NOT IN ('lost', 'unverified', 'unstable') AND m.code_key IS DISTINCT FROM paid.code_key}), '0',
-		"$when: no verdict was reached and thrown away");
-	is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', "$when: buckets agree with their codes");
-	return;
-}
+my $running = q{SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL};
 
 wait_until('a device is found', 120, sub { sql('SELECT count(*) FROM cudal1.device') > 0 });
 submit(4);

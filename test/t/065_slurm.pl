@@ -7,6 +7,7 @@ my $private;
 BEGIN { $private = enter_private_network() }
 use Time::HiRes qw(sleep time);
 use Slurm;
+use Verdicts;
 
 plan skip_all => 'Slurm is not installed: slurm-wlm and munge' if !have_slurm();
 plan skip_all => 'no namespaces of its own are to be had here' if !$private;
@@ -18,20 +19,6 @@ chmod 0755, $dir;
 mkdir "$dir/scratch";
 
 my $node = start_server('slurm', "fsync = on\nrestart_after_crash = on\ncudal1.certify = off\n");
-
-# repeated until a server answers it
-sub sql
-{
-	my ($query) = @_;
-	my $until = time() + 120;
-	for (;;)
-	{
-		my ($ret, $out, $err) = $node->psql('postgres', $query);
-		return $out if $ret == 0;
-		die "$query: $err" if $err =~ /ERROR/ || time() > $until;
-		sleep 0.1;
-	}
-}
 
 sub await
 {
@@ -45,61 +32,13 @@ sub await
 	return $good;
 }
 
-sql(<<'END');
-CREATE EXTENSION cudal1;
-CREATE ROLE measurer LOGIN;
-SELECT cudal1_grant('measurer', 'agent');
-SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "bucket_seconds": 0.001, "window_seconds": 1e-5, "half_width_limit": null, "checks": 2, "check_seconds": 0.01,
-	"build_seconds": 20, "run_limit_max": 2, "attempts": 100, "verify_above": null}', 'pilots');
-SELECT cudal1_add_task('double ' || n, 'void solve(const float *x, float *y) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]; }', 'c',
-	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4096], "role": "in"},
-								 {"name": "y", "dtype": "float32", "shape": [4096], "role": "out"}]}', 1, '{"profile": "tiny"}')
-	FROM generate_series(0, 2) AS n;
-END
+begin_work($node, '{"bucket_seconds": 0.001, "window_seconds": 1e-5, "build_seconds": 20, "run_limit_max": 2}');
+sql("CREATE ROLE measurer LOGIN; SELECT cudal1_grant('measurer', 'agent')");
 
-my $submitted = 0;
-
-# Codes whose verdict is known: honest, wrong, or no C. A number makes each compile to machine code of its own, because the
-# score of the same machine code is taken over; a key makes it safe to repeat the statement.
-sub submit
-{
-	my ($n) = @_;
-	for (1 .. $n)
-	{
-		$submitted++;
-		my ($word, $body) = @{ [
-			[ 'honest', 'for (int i = 0; i < 4096; i++) y[i] = x[i] + x[i];' ],
-			[ 'honest', 'for (int i = 4095; i >= 0; i--) y[i] = x[i] * 2;' ],
-			[ 'wrong',  'for (int i = 0; i < 4095; i++) y[i] = 2 * x[i]; y[4095] = 3 * x[4095];' ],
-			[ 'broken', 'for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]' ] ]->[ $submitted % 4 ] };
-		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { volatile int number = $submitted; (void) number; $body }',"
-			  . " proposal_key => 'key $submitted')");
-	}
-	return;
-}
-
-my $undecided = q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')};
-sub nothing_lost
+sub all_done
 {
 	my ($when) = @_;
-	is(sql('SELECT count(*), count(DISTINCT candidate_id) FROM cudal1.proposal'), "$submitted|$submitted", "$when: every submission is there, once");
-	is(sql(q{SELECT count(*) FROM cudal1.candidate WHERE NOT coalesce(CASE substr(code, 4, 3) WHEN 'hon' THEN state = 'successful' AND reward > 0
-			WHEN 'wro' THEN failure = 'wrong_output' ELSE failure = 'compile_error' END, false)}), '0', "$when: every candidate has the verdict it deserves")
-	  or diag(sql('SELECT candidate_id, substr(code, 4, 10), state, failure, left(detail, 100) FROM cudal1.candidate ORDER BY state, failure, candidate_id'));
-	is(sql('SELECT count(*) FROM (SELECT c.candidate_id FROM cudal1.candidate c LEFT JOIN cudal1.measurement m ON m.candidate_id = c.candidate_id'
-			  . ' AND m.accepted GROUP BY 1 HAVING count(m.measurement_id) <> 1) AS x'), '0', "$when: each was scored exactly once");
-	is(sql(q{SELECT count(*) FROM cudal1.measurement WHERE NOT accepted AND outcome NOT IN ('lost', 'unverified')}), '0',
-		"$when: no verdict was reached and thrown away");
-	is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', "$when: buckets agree with their codes");
-	is(sql('SELECT * FROM cudal1_check()'), '', "$when: every derived number agrees");
-	is(sql('SELECT count(*) FROM cudal1.job'), '0', "$when: no claim and no lease is left");
-	return;
-}
-
-sub drained
-{
-	my ($when) = @_;
-	await("$when: the queue is worked off", sub { sql($undecided) == 0 && sql('SELECT count(*) FROM cudal1.job') == 0 }, 300);
+	drained("$when: the queue is worked off");
 	nothing_lost($when);
 	return;
 }
@@ -148,7 +87,7 @@ submit($load);
 my $began = time();
 my $array = pilot([ '--array=1-2' ], '--until-idle=2');
 await('both nodes measure', sub { measuring('n1') && measuring('n2') });
-drained('two pilots');
+all_done('two pilots');
 note(sprintf '%d candidates in %.1f s', $load, time() - $began);
 await('idle pilots leave', sub { slurm('squeue', '--noheader') eq '' });
 is(state_of_job("${array}_1") . ' ' . state_of_job("${array}_2"), 'COMPLETED COMPLETED', 'in order');
@@ -241,7 +180,7 @@ for my $mode ('fast', 'immediate')
 # ---- what is left ----
 
 pilot([]);
-drained('after all of it');
+all_done('after all of it');
 is(sql($failures), $before, 'no restart cost an attempt');
 note(join ', ', (map { "$met{$_} $_" } sort keys %met), "$submitted candidates", sql(q{SELECT string_agg(outcome || ' ' || n, ', ' ORDER BY outcome)
 	FROM (SELECT outcome, count(*) AS n FROM cudal1.measurement GROUP BY 1) AS x}), sql('SELECT max(attempt) FROM cudal1.measurement') . ' attempts at most');
