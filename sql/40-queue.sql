@@ -178,7 +178,12 @@ BEGIN
 										  AND k.name = 'reference')
 							  THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
-			'probes', t.options -> 'probes', 'counts_work', t.bytes IS NULL),
+			-- code can tell most probes from the task's own inputs, and work on them alone
+			'probes', CASE WHEN EXISTS (SELECT FROM cudal1.null_candidate AS k
+									WHERE k.candidate_id = j.candidate_id
+										AND k.name <> 'reference')
+				THEN 'false' ELSE t.options -> 'probes' END,
+			'counts_work', t.bytes IS NULL),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class))

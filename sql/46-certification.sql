@@ -2,9 +2,9 @@
  * Certification: does a task tell work from the lack of it?
  *
  * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies
- * an input, answers with the output for the first inputs, or works on a sample of an input or on
- * its means. Where one passes, any candidate can,
- * and the task's rewards mean nothing. Null candidates are written here from the task's signature
+ * an input, answers with the output for the first inputs, works on a sample of an input or on its
+ * means, or answers with means of the outputs. Where one passes, any candidate can, and the task's
+ * rewards mean nothing. Null candidates are written here from the task's signature
  * or around its reference, run at the lowest priority with a profile that checks and hardly times,
  * and are candidates like others, but that nobody proposed them: their purpose keeps them out of
  * buckets and reports, and their hash is salted, so that a proposal of the same text is a candidate
@@ -19,7 +19,8 @@
 CREATE TABLE cudal1.null_candidate (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	name				text NOT NULL
-		CHECK (name IN ('reference', 'zeros', 'input_copy', 'other_inputs', 'sample', 'moment')),
+		CHECK (name IN ('reference', 'zeros', 'input_copy', 'other_inputs', 'sample', 'moment',
+			'means')),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
 	PRIMARY KEY (task_id, name)
 );
@@ -171,6 +172,13 @@ def _half(x):
 def _mean(x):
     return x.mean(-1, keepdim=True).expand(x.shape).contiguous()
 
+def _means(x):
+    # an output of integers or of one element has none
+    if not x.is_floating_point() or x.numel() < 2:
+        return _torch.zeros_like(x)
+    axis = max(range(x.dim()), key=lambda d: x.shape[d])
+    return x.mean(axis, keepdim=True).expand(x.shape).contiguous()
+
 def _same(one, other):
     kept = []
     _each(one, kept.append)
@@ -206,7 +214,9 @@ $python$, v.about, v.body)
 			('sample', 'work on half of an input, which counts twice',
 				'return _of_less(reference, inputs, _half)'),
 			('moment', 'work on the means of an input''s rows',
-				'return _of_less(reference, inputs, _mean)')) AS v (name, about, body);
+				'return _of_less(reference, inputs, _mean)'),
+			('means', 'the means of the outputs along their longest axis',
+				'return _each(reference(*inputs), _means)')) AS v (name, about, body);
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_model IS
 'the null candidates of a pytorch task: its Model with inputs or outputs replaced. Where no input
@@ -466,8 +476,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
 'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the output
-for other inputs, work on half of an input or on its means) that have no verdict; returns their
-number.
+for other inputs, work on half of an input or on its means, means of the outputs) that have no
+verdict; returns their number. Probes do not count for them.
 cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate
 names them. They are neither sampled nor reported. Without being asked, a device that has had
 nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the

@@ -252,7 +252,7 @@ const char *const probe_names[PROBES] = {"centre", "scale", "outliers", "zeros",
 static unsigned
 ruled_out(const json_t *probes)
 {
-	unsigned	kinds = 0;
+	unsigned	kinds = json_is_false(probes) ? (1u << PROBE_INPUTS) - 1 : 0;
 
 	for (int i = 0; i < PROBES; i++)
 		if (json_is_false(json_object_get(probes, probe_names[i])))

@@ -13,8 +13,8 @@ SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M
 
 SELECT cudal1_add_task('p', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT is(pg_temp.nulls('p'), NULL, 'switched off, adding a task starts nothing');
-SELECT is(cudal1_certify_task('p'), 5::bigint, 'asked for, it is five null candidates');
-SELECT is(pg_temp.nulls('p'), 'input_copy moment other_inputs sample zeros', 'which are these');
+SELECT is(cudal1_certify_task('p'), 6::bigint, 'asked for, it is six null candidates');
+SELECT is(pg_temp.nulls('p'), 'input_copy means moment other_inputs sample zeros', 'which are these');
 SELECT is(cudal1_certify_task('p'), 0::bigint, 'asked for again, none more');
 SELECT is(pg_temp.certified('p'), NULL, 'nothing is known yet');
 SELECT is((SELECT count(*) FROM cudal1.proposal), 0::bigint, 'nobody proposed them');
@@ -24,7 +24,7 @@ SELECT cudal1_submit('p', 'class ModelNew: pass', priority => -1000) AS s \gset
 SELECT is(pg_temp.work(:d, 'crash'), 'default', 'a proposal goes before');
 SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'then they are measured');
 SELECT is(pg_temp.work(:d, 'crash'), 'certify', 'a crash does not pass');
-SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 2) \g /dev/null
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 3) \g /dev/null
 SELECT is(pg_temp.certified('p'), NULL, 'one is left');
 SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'the last one');
 SELECT is(pg_temp.certified('p'), 'passed', 'all failed: the task has passed');
@@ -32,7 +32,7 @@ SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'nothing waits');
 
 -- a task that does not discriminate
 SELECT cudal1_add_task('w', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": true}') \g /dev/null
-SELECT is(pg_temp.nulls('w'), 'input_copy moment other_inputs sample zeros', 'the option goes before the setting');
+SELECT is(pg_temp.nulls('w'), 'input_copy means moment other_inputs sample zeros', 'the option goes before the setting');
 SELECT is(pg_temp.work(:d, 'successful', 1000), 'certify', 'one passes');
 SELECT is(pg_temp.certified('w'), 'weak', 'the task is weak at once');
 SELECT is((SELECT count(*) FROM cudal1.job WHERE kind = 'verify'), 0::bigint, 'how fast it was is not verified');
@@ -40,7 +40,7 @@ SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'w'), NULL, 'and pi
 SELECT is((SELECT count(*) FROM cudal1.pool_code), 0::bigint, 'it is in no bucket');
 SELECT is((SELECT count(*) FROM cudal1_sample_exemplars('w', 1)), 0::bigint, 'nor sampled');
 SELECT is((SELECT success FROM cudal1_speedup_report() WHERE level = 'All'), 0::bigint, 'nor reported');
-SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 4) \g /dev/null
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
 SELECT is(pg_temp.certified('w'), 'weak', 'and stays weak when the others fail');
 -- the same text proposed is somebody's candidate
 SELECT c.code AS code, c.candidate_id AS null_id FROM cudal1.candidate AS c JOIN cudal1.null_candidate USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = c.task_id
@@ -52,11 +52,11 @@ SELECT pg_temp.work(:d, 'crash') \g /dev/null
 SELECT is(pg_temp.certified('w'), 'weak', 'whose verdict says nothing of the task');
 SELECT cudal1_submit('w', 'x', purpose => 'certification') \g /dev/null
 SELECT pg_temp.work(:d, 'crash') \g /dev/null
-SELECT is((SELECT count(*) FROM cudal1.null_candidate), 10::bigint, 'nor does what a user declares to be a certification');
+SELECT is((SELECT count(*) FROM cudal1.null_candidate), 12::bigint, 'nor does what a user declares to be a certification');
 
 -- infrastructure is no verdict
 SELECT cudal1_add_task('i', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": true}') \g /dev/null
-SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 4) \g /dev/null
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
 SELECT pg_temp.work(:d, 'lost') FROM generate_series(1, 3) \g /dev/null
 SELECT is(pg_temp.certified('i'), NULL, 'a null candidate that was lost leaves the question open');
 SELECT is(cudal1_certify_task('i'), 1::bigint, 'and is measured when asked for again');
@@ -85,11 +85,11 @@ UPDATE cudal1.turn SET claimed_at = '-infinity';
 SET LOCAL cudal1.certify = off;
 SELECT is(pg_temp.idle(:d), 0::bigint, 'or the setting says no');
 SET LOCAL cudal1.certify = on;
-SELECT is(pg_temp.idle(:d), 5::bigint, 'then its null candidates are queued');
-SELECT is(pg_temp.nulls('idle'), 'input_copy moment other_inputs sample zeros', 'all of them');
+SELECT is(pg_temp.idle(:d), 6::bigint, 'then its null candidates are queued');
+SELECT is(pg_temp.nulls('idle'), 'input_copy means moment other_inputs sample zeros', 'all of them');
 SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'and measured');
-SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 4) \g /dev/null
-SELECT is(pg_temp.idle(:d), 5::bigint, 'what says no, or what this device cannot measure, is left alone');
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
+SELECT is(pg_temp.idle(:d), 6::bigint, 'what says no, or what this device cannot measure, is left alone');
 SET LOCAL cudal1.certify = off;
 
 -- what they are made of

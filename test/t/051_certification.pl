@@ -123,7 +123,7 @@ def get_init_inputs():
     return [32]
 $$, 'pytorch', options => '{"device": "cpu", "certify": true}')
 END
-	is(verdicts('model'), join(', ', map { "$_ wrong_output" } qw(input_copy moment other_inputs sample zeros)),
+	is(verdicts('model'), join(', ', map { "$_ wrong_output" } qw(input_copy means moment other_inputs sample zeros)),
 		'model: each is wrong');
 	is(certified('model'), 'passed', 'model: the task has passed');
 	is($node->safe_psql('postgres', q{SELECT bytes, operations, seconds > 0 FROM cudal1_light('model')}), '6208|32768|t', 'model: bytes and operations are known');
