@@ -354,6 +354,9 @@ worst_float32(const float *expected, const float *found, size_t n, const Toleran
 	const float rtol = (float) (t->widen * t->rtol);
 	const float share = (float) t->share;
 	const float rounding = (float) t->rounding;
+	const float sums = (float) t->sums;
+	const float typical = (float) t->size;
+	const float lost = (float) t->lost;
 	float		worst = 0;
 	uint32_t	doubtful = 0;
 
@@ -362,13 +365,21 @@ worst_float32(const float *expected, const float *found, size_t n, const Toleran
 		float		size = fabsf(expected[i]);
 		float		scale = (float) t->scale * (scales ? scales[i] : 1);
 		float		usual = atol * scale + rtol * size;
-		float		signal = share * (scale + fabsf(expected[i] - (bases ? bases[i]
-																   : (float) t->base)));
-		float		allowed = usual < signal ? usual : signal;
+		float		signal = scale + fabsf(expected[i] - (bases ? bases[i] : (float) t->base));
+		float		most = share * signal;
+		float		allowed = usual < most ? usual : most;
 		float		least = rounding * size;
-		float		error = fabsf(found[i] - expected[i])
-			/ ((allowed > least ? allowed : least) + FLT_MIN);
+		float		error;
 
+		/* without bases, what sums lose counts for few elements, which are looked at with care */
+		if (bases)
+		{
+			float		rounded = sums * (size > typical * scale ? size : typical * scale);
+
+			rounded = rounded < lost * signal ? rounded : lost * signal;
+			least = least > rounded ? least : rounded;
+		}
+		error = fabsf(found[i] - expected[i]) / ((allowed > least ? allowed : least) + FLT_MIN);
 		worst = error > worst ? error : worst;
 		/* counted by itself: a NaN gets lost in a maximum */
 		doubtful += !(error < 0.999f);

@@ -42,6 +42,9 @@ typedef struct Tolerance
 	double		share;			/* of the signal, the most that is tolerated */
 	double		widen;			/* times rtol and atol, for what the reference itself moves by */
 	double		rounding;		/* relative to the expected element, always tolerated */
+	double		sums;			/* what sums lose, relative to the element or a typical one */
+	double		size;			/* of a typical element that hardly changes, over `scale`; or 0 */
+	double		lost;			/* of the signal, the most that sums may lose */
 	double		misses;			/* a share of the elements, which may miss */
 	double		farthest;		/* by so many tolerances */
 	const float *scales;		/* of each element, times `scale`; NULL: 1 */
@@ -53,9 +56,11 @@ TOLERANCE_INLINE double
 tolerance_of(const Tolerance *t, double y, double scale, double base)
 {
 	double		usual = t->widen * (t->atol * scale + t->rtol * fabs(y));
-	double		signal = t->share * (scale + fabs(y - base));
+	double		signal = scale + fabs(y - base);
+	double		sums = t->sums * fmax(fabs(y), t->size * scale);
 
-	return fmax(fmin(usual, signal), t->rounding * fabs(y));
+	return fmax(fmax(fmin(usual, t->share * signal), fmin(sums, t->lost * signal)),
+				t->rounding * fabs(y));
 }
 
 /*

@@ -66,7 +66,7 @@ like($refused, qr/the reference of task "keeps" cannot be measured/, 'nothing ca
 
 # an output that the tolerance can't tell from a constant, of a task whose inputs are never large
 $node->safe_psql('postgres', <<'END');
-SELECT cudal1_add_task('idle', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 100 + 1e-5f * x[i]; }$$, 'c',
+SELECT cudal1_add_task('idle', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 100 + 4e-6f * x[i]; }$$, 'c',
 	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',
 	options => '{"certify": true, "probes": {"scale": false, "outliers": false}}')
 END

@@ -112,6 +112,13 @@ boxes_and_tiny(int input, int row, int column)
 	return (column * 5 / COLUMNS == 2 ? 1e-3f : 640) * (float) normal();
 }
 
+/* sums that hardly change, of which those of a column are nearly 0 */
+static float
+hardly_changing(int input, int row, int column)
+{
+	return (column == 9 ? 0 : 1) + 1e-6f * (float) normal();
+}
+
 static float
 heavy(int input, int row, int column)
 {
@@ -204,7 +211,13 @@ main(void)
 		  "an output of one scale needs no more than that");
 	found = tolerance(beside_mean, 7, 7);
 	check(found > 0.03 && found < 0.3, "a mean is no signal");
-	check(is_usual(tolerance(masked, 80, 7)), "nor is a mask");
+	found = tolerance(hardly_changing, 7, 9);
+	check(found > 2e-7 && found < 3e-6 && m.tolerance[0].misses == TOLERANCE_MANY,
+		  "a sum that is nearly 0 may lose what others lose, up to half of the signal");
+	found = tolerance(hardly_changing, 7, 7);
+	check(found > 2e-7 && found < 3e-6, "and so may they");
+	check(is_usual(tolerance(masked, 80, 7)) && m.tolerance[0].misses == TOLERANCE_MISSES,
+		  "nor is a mask");
 	check(is_usual(tolerance(masked_by_chance, 7, 7))
 		  || is_usual(tolerance(masked_by_chance, 7, 9)),
 		  "of places that change, either");

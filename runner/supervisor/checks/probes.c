@@ -282,6 +282,7 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	if (!tensor_dtype_is_float(m->output[output].dtype) || m->output[output].elements == 0)
 		return true;
 	t->bases = NULL;
+	t->size = 0;
 	t->atol = INFINITY;
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }

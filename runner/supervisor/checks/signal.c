@@ -292,18 +292,40 @@ needs_bases(const Picked *p, const Tolerance *t)
 }
 
 /*
- * Rounding of a result, and of sums as long as the largest input, whose errors grow with the root
- * of their length; half precision is summed in float32. Never more than rtol.
+ * What sums as long as the largest input lose: their errors grow with the root of their length.
+ * Half precision is summed in float32. Never more than rtol.
  */
 static double
-rounding_of(const Measure *m, uint32_t dtype, double rtol)
+lost_by_sums(const Measure *m, uint32_t dtype, double rtol)
 {
 	size_t		length = 1;
-	double		sums = dtype == WIRE_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
+	double		epsilon = dtype == WIRE_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
 
 	for (int i = 0; i < m->inputs.n; i++)
 		length = m->inputs.tensor[i].elements > length ? m->inputs.tensor[i].elements : length;
-	return fmin(rtol, 2 * tensor_epsilon(dtype) + sums / 2 * sqrt((double) length));
+	return fmin(rtol, 2 * tensor_epsilon(dtype) + epsilon / 2 * sqrt((double) length));
+}
+
+/*
+ * The typical size of an output's elements where most of those that change do so by little. One of
+ * them that is nearly 0 is a sum of terms as large as the others' are, and loses as much.
+ */
+static double
+typical_size(const Picked *p, double *size)
+{
+	size_t		n = 0;
+
+	for (size_t i = 0; i < p->distances; i++)
+	{
+		double		base;
+
+		tensor_bases(p->value + p->element[i], p->count * sizeof(base), p->n, WIRE_FLOAT64, 1,
+					 &base);
+		if (base != 0)
+			size[n++] = fabs(base);
+	}
+	qsort(size, n, sizeof(*size), ascending);
+	return 2 * n > p->distances ? size[n / 2] : 0;
 }
 
 static bool
@@ -311,7 +333,9 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 {
 	if (!pick(m, p, outputs))
 		return false;
-	t->rounding = rounding_of(m, p->tensor->dtype, t->rtol);
+	t->rounding = fmin(t->rtol, 2 * tensor_epsilon(p->tensor->dtype));
+	t->sums = lost_by_sums(m, p->tensor->dtype, t->rtol);
+	t->lost = TOLERANCE_SHARE_MOST;
 	if (p->distances > 0)
 	{
 		double	   *sorted = calloc(p->distances, sizeof(*sorted));
@@ -320,7 +344,11 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 			return conclude(m, OUTCOME_LOST, "no memory");
 		memcpy(sorted, p->distance, p->distances * sizeof(*sorted));
 		t->scale = scale_of(sorted, p->distances);
+		t->size = typical_size(p, sorted) / t->scale;
 		free(sorted);
+		/* Sums lose so much of the signal that some of right code's lose more. */
+		if (t->sums * t->size > t->share)
+			t->misses = TOLERANCE_MANY;
 		if (!make_factors(m, p, t))
 			return false;
 	}
@@ -421,6 +449,8 @@ count_movers(Measure *m, int output, const void *expected, const void *moved, To
 	t.widen *= times;
 	t.share *= times;
 	t.rounding *= times;
+	t.sums *= times;
+	t.lost *= times;
 	good = m->backend->arrays.compare(m, expected, moved, output, &t, &c);
 	*n = c.mismatches;
 	return good;
