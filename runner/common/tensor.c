@@ -502,6 +502,9 @@ tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change
 				tensor_store_float(to, dtype, first + i,
 								   change_of(change, tensor_load(from, dtype, source + i)));
 	}
+	for (size_t i = 0; change->halved && i < n; i++)
+		if (change_large(change, i) == 0)
+			tensor_store_float(to, dtype, i, 0);
 	for (uint32_t k = 0; k < change->outliers; k++)
 	{
 		size_t		i = change->outlier[k];

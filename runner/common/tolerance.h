@@ -7,6 +7,7 @@
 #define CUDAL1_TOLERANCE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -135,6 +136,7 @@ typedef struct Change
 	uint64_t	repeated;		/* its index, of which all after it have the elements */
 	double		nudge;			/* half of the elements are off by this share, towards 0 */
 	uint32_t	outliers;
+	bool		halved;			/* half of the elements become 0 */
 } Change;
 
 /* The element of the other input that an element is made of. */
@@ -168,10 +170,12 @@ change_of(const Change *c, double x)
 	return x;
 }
 
-/* The factor of element i after `factor`: `large` for outliers, else 1. */
+/* The factor of element i after `factor`: 0, `large` for outliers, else 1. */
 TOLERANCE_INLINE double
 change_large(const Change *c, uint64_t i)
 {
+	if (c->halved && i * 0x9E3779B97F4A7C15u >> 63)
+		return 0;
 	for (uint32_t k = 0; k < c->outliers; k++)
 		if (i == c->outlier[k])
 			return c->large;

@@ -40,7 +40,7 @@ static const char *const words[PROBES] = {
 	"inputs whose mean is 0",
 	"inputs that are many times as large",
 	"inputs of which a few elements are large",
-	"inputs of which a few elements are 0",
+	"inputs of which some elements are 0",
 	"inputs whose rows are all the same",
 	"large inputs that are held from the second step on",
 	"parameters that are moved from the constants they begin with"
@@ -53,6 +53,7 @@ typedef struct Like
 	double		deviation;
 	double		largest;
 	bool		plain;			/* numbers of many values, which stand for no integers */
+	bool		same;			/* one value, as of a mask that leaves out nothing */
 	bool		sparse;
 } Like;
 
@@ -93,6 +94,7 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 	}
 	free(value);
 	like->plain = like->plain && integers < count && isfinite(squares);
+	like->same = zeros == 0 && isnan(other[1]) && count > OUTLIERS;
 	like->sparse = (double) zeros > SPARSE * (double) count;
 	if (zeros < count)
 	{
@@ -175,7 +177,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 		   Change *change)
 {
 	*change = (Change) {.factor = 1};
-	if (!like->plain)
+	if (!like->plain && !(like->same && kind == PROBE_ZEROS))
 		return false;
 	switch (kind)
 	{
@@ -190,7 +192,9 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			draw_outliers(m, t, like, change);
 			return true;
 		case PROBE_ZEROS:
-			draw_outliers(m, t, like, change);
+			change->halved = like->same;
+			if (!like->same)
+				draw_outliers(m, t, like, change);
 			change->large = 0;
 			return true;
 		case PROBE_ROWS:
