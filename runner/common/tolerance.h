@@ -20,7 +20,7 @@
  * Of floating point outputs, a share of the elements may miss by up to so many tolerances, and one
  * of many: among millions, one is as far off as none of a thousand is.
  */
-#define TOLERANCE_MISSES		1e-5
+#define TOLERANCE_MISSES		1e-4
 #define TOLERANCE_FARTHEST		4
 #define TOLERANCE_ONE			1000	/* elements, of which one may miss so */
 

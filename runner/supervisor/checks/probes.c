@@ -33,6 +33,7 @@
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
+#define STEP_MOST		1e6		/* tolerances, as far as an element at a step may be off */
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
 
@@ -322,6 +323,10 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 			t->share = moves.usual * TOLERANCE_MOVES > MOVES_MOST ? INFINITY
 				: t->share * fmax(1, TOLERANCE_MOVES * moves.usual);
 			tolerance_steps(t, moves.steps, m->output[o].elements, moves.most);
+			/* Steps that ordinary inputs come near to, though the first one has not. */
+			if (probe->kind == PROBE_ZEROS)
+				tolerance_steps(&m->tolerance[o], moves.steps > 0, m->output[o].elements,
+								STEP_MOST);
 		}
 	}
 	return true;
