@@ -91,8 +91,8 @@ conclude_score(Measure *m, Timed *t)
 				 values_median(&t->reference), p->run_limit_factor);
 	}
 	else if (estimate * p->run_limit_factor < 1)
-		conclude(m, OUTCOME_UNVERIFIED, "the pairs leave a speedup of %.3g to %.3g: others took the "
-				 "core in most windows", r->lower, r->upper);
+		conclude(m, OUTCOME_UNVERIFIED, "the pairs leave a speedup of %.3g to %.3g: others took "
+				 "the core in most windows", r->lower, r->upper);
 	else if (r->wide)
 		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than "
 				 "%.2f %%: the score is %s", stop->pair.n, 100 * stop->half_width,
