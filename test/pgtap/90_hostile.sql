@@ -111,7 +111,7 @@ SELECT is_empty($$SELECT candidate_id, reward FROM cudal1.candidate WHERE reward
 
 -- what they are made of may complain of anything, as long as the server stands
 \o /dev/null
-SELECT format('SELECT pg_temp.try(%L, 10)', f) FROM ours WHERE internal ORDER BY f::text \gexec
+SELECT format('SELECT pg_temp.try(%L, 10)', f) FROM ours WHERE internal AND f::text !~ 'sleep_until_verdict' ORDER BY f::text \gexec
 \o
 SELECT is_empty($$SELECT DISTINCT ON (function) function, state, message, left(call, 300) FROM answers WHERE state = 'XX000' ORDER BY function$$, 'nor of the functions beneath');
 
