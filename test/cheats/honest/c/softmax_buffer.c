@@ -1,4 +1,4 @@
-/* task: softmax; least: 0.73
+/* task: softmax; least: 0.43
  * A buffer that lives between the calls and means nothing there. */
 #include <math.h>
 #include <stdlib.h>
