@@ -57,8 +57,10 @@ def forms(made, name, small=False, **sizes):
 
 
 def some(name, codes, most):
-    """So many of a task's right codes, drawn by lot. It is the same lot each time, so a larger
-    number adds to the codes of a smaller one."""
+    """So many of a task's right codes, drawn by lot; all codes, wrong ones too, for None or 0. It
+    is the same lot each time, so a larger number adds to the codes of a smaller one."""
+    if not most:
+        return codes
     right = [form for form in codes if not form.startswith("wrong")]
     random.Random(name).shuffle(right)
     return {form: codes[form] for form in right[:most]}
@@ -96,8 +98,7 @@ def add(a, made):
               (name, reference, a.language, psycopg.types.json.Jsonb(signature),
                2 if name in made.HELD_OUT else 1,
                psycopg.types.json.Jsonb({"profile": a.profile, "score_scale": "log"})))
-        found = some(name, found, a.most) if a.most else found
-        codes.update({(name, form): code for form, code in found.items()})
+        codes.update({(name, form): code for form, code in some(name, found, a.most).items()})
     if not a.codes:
         return
     total = {}
@@ -148,8 +149,7 @@ def main():
     elif a.what == "show":
         for name in a.tasks:
             _, reference, codes = forms(made, name, a.small)
-            codes = some(name, codes, a.most) if a.most else codes
-            for form, code in {"reference": reference, **codes}.items():
+            for form, code in {"reference": reference, **some(name, codes, a.most)}.items():
                 print(f"/* {name}: {form} */\n{code}")
     else:
         add(a, made)
