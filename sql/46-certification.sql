@@ -372,7 +372,7 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean LANGUAGE sql VOLATILE PARALLEL UNSAFE
--- its own code but for a comment
+-- The candidate is the reference's code with a comment.
 RETURN cudal1.queue_null(t, 'reference',
 	CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
 		WHEN t.language = 'pytorch' THEN t.reference

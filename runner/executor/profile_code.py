@@ -26,7 +26,7 @@ SECONDS = 1.0
 LIMIT = 120
 SUFFIX = {"ncu": "ncu-rep", "timeline": "trace.json"}
 INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
-# what the sandbox finds beside the code: this script, the supervisor's cipher, the dtypes
+# The sandbox has these beside the code: this script, the supervisor's cipher, the dtypes
 PARTS = ("profile_code.py", "libcudal1guard.so", "wire.py")
 
 EVENTS = ("task-clock", "cycles", "instructions", "branches", "branch-misses", "L1-dcache-loads",

@@ -29,7 +29,7 @@
 #include "generate/generate.h"
 
 #define LINGER_SECONDS 5		/* after a whole answer usage and [DONE] may come */
-#define LOOK_SECONDS 0.025	/* what comes meanwhile is served together */
+#define LOOK_SECONDS 0.025	/* answers that come meanwhile are served together */
 #define EXCERPT 300				/* bytes of an error's body that an operator is shown */
 #define KEY_START 8				/* bytes by which a key is known */
 

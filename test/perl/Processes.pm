@@ -28,7 +28,7 @@ sub processes
 	return @found;
 }
 
-# those that came from one, children after their parents
+# processes that a process started, and theirs, children after their parents
 sub descendants
 {
 	my ($root) = @_;

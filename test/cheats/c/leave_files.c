@@ -1,5 +1,5 @@
 /* kind: 25 leftovers; task: vector; outcome: successful, unstable, unverified
- * Leaves something for whoever comes next, or in its own file, which is loaded again for each pair. */
+ * Leaves something for later processes, or in its own file, which is loaded again for each pair. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include <dlfcn.h>

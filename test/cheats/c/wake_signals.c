@@ -60,7 +60,7 @@ static int attempt(void)
 		}
 	must_fail("timer_create", syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer));
 	must_fail("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGCONT));
-	/* what libraries do */
+	/* Libraries do these. */
 	if (fcntl(folder, F_SETFL, O_NONBLOCK) != 0 || fcntl(folder, F_SETFD, FD_CLOEXEC) != 0
 		|| fcntl(folder, F_GETFL) < 0)
 		open_ways++;
