@@ -221,10 +221,12 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 	s->arguments = (int) json_array_size(args);
 	for (int i = 0; i < s->arguments; i++)
 	{
-		if (!parse_argument(&s->argument[i], json_array_get(args, (size_t) i), i, error, size))
+		Argument   *a = &s->argument[i];
+
+		if (!parse_argument(a, json_array_get(args, (size_t) i), i, error, size))
 			return false;
-		inputs += s->argument[i].role == ROLE_IN || s->argument[i].role == ROLE_INOUT;
-		outputs += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
+		a->input = a->role == ROLE_IN || a->role == ROLE_INOUT ? inputs++ : -1;
+		a->output = a->role == ROLE_OUT || a->role == ROLE_INOUT ? outputs++ : -1;
 	}
 	if (outputs == 0)
 		return wrong(error, size, "signature: at least one argument must be out or inout");

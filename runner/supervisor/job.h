@@ -67,6 +67,8 @@ typedef struct Argument
 {
 	char		name[64];
 	ArgumentRole role;
+	int			input;			/* its number among a run's inputs, or -1 */
+	int			output;			/* likewise; inout: it has both */
 	Tensor		tensor;			/* a scalar has no dimensions */
 	RandomInit	init;
 	double		low;

@@ -21,18 +21,17 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	for (uint32_t r = 0; r < n; r++)
 	{
 		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
-		int			in = 0;
 
 		for (int i = 0; i < s->arguments; i++)
 		{
 			const Argument *a = &s->argument[i];
 			RandomKey	key;
 
-			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
+			if (a->input < 0)
 				continue;
 			random_key(&m->random, &key);
-			random_fill(slot + m->inputs.tensor[in++].offset, a->tensor.dtype, a->tensor.elements,
-						a->init, a->low, a->high, &key);
+			random_fill(slot + m->inputs.tensor[a->input].offset, a->tensor.dtype,
+						a->tensor.elements, a->init, a->low, a->high, &key);
 		}
 	}
 	return true;
@@ -47,35 +46,32 @@ c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 	return native_start(m, executor, side, arena, "exec-c", &sandbox);
 }
 
-/* An input to its slot, or where it is an output as well to that of the outputs. */
-static void
-bring(Measure *m, const Arena *arena, uint32_t slot)
+/* Each input to its slot, or where it is an output as well to that of the outputs. */
+static bool
+c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	const Signature *s = &m->job->signature;
 	const char *from = arena->master + slot * arena->input_slot_bytes;
 	char	   *in_slot = arena->inputs + slot * arena->input_slot_bytes;
 	char	   *out_slot = arena->outputs + slot * arena->output_slot_bytes;
-	int			in = 0;
-	int			out = 0;
 
 	for (int i = 0; i < s->arguments; i++)
 	{
-		ArgumentRole role = s->argument[i].role;
+		const Argument *a = &s->argument[i];
+		const Tensor *input;
 
-		if (role == ROLE_IN)
-			memcpy(in_slot + m->inputs.tensor[in].offset, from + m->inputs.tensor[in].offset,
-					   m->inputs.tensor[in].bytes);
-		else if (role == ROLE_INOUT)
-			memcpy(out_slot + m->output[out].offset, from + m->inputs.tensor[in].offset,
-					   m->inputs.tensor[in].bytes);
-		in += role == ROLE_IN || role == ROLE_INOUT;
-		out += role == ROLE_OUT || role == ROLE_INOUT;
+		if (a->input < 0)
+			continue;
+		input = &m->inputs.tensor[a->input];
+		memcpy(a->output < 0 ? in_slot + input->offset : out_slot + m->output[a->output].offset,
+			   from + input->offset, input->bytes);
 	}
+	return true;
 }
 
 /* Noise to all that executors of either side can read, the gaps between arrays included. */
 static void
-blank(Measure *m, const Arena *arena, uint32_t slot)
+c_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
 	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 	host_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
@@ -84,17 +80,10 @@ blank(Measure *m, const Arena *arena, uint32_t slot)
 static bool
 c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	blank(m, arena, slot);
+	c_unstage(m, arena, slot);
 	if (m->trial.changes & TRIAL_ZEROED)
 		memset(arena->outputs + slot * arena->output_slot_bytes, 0, arena->output_slot_bytes);
-	bring(m, arena, slot);
-	return true;
-}
-
-static void
-c_unstage(Measure *m, const Arena *arena, uint32_t slot)
-{
-	blank(m, arena, slot);
+	return c_bring(m, arena, side, slot);
 }
 
 static bool
@@ -102,16 +91,9 @@ c_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	for (uint32_t slot = 0; slot < n; slot++)
 	{
-		blank(m, arena, slot);
+		c_unstage(m, arena, slot);
 		host_forget(arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
 	}
-	return true;
-}
-
-static bool
-c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
-{
-	bring(m, arena, slot);
 	return true;
 }
 

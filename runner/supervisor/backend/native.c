@@ -15,8 +15,6 @@ write_call(Measure *m, uint32_t slots)
 {
 	const Signature *s = &m->job->signature;
 	WireCall	call;
-	int			in = 0,
-				out = 0;
 
 	memset(&call, 0, sizeof(call));
 	strcpy(call.entry, s->entry);
@@ -34,16 +32,15 @@ write_call(Measure *m, uint32_t slots)
 		memcpy(w->scalar, a->scalar, sizeof(w->scalar));
 		if (a->role == ROLE_SCALAR)
 			w->kind = WIRE_ARGUMENT_SCALAR;
-		else if (a->role == ROLE_IN)
+		else if (a->output >= 0)
 		{
-			w->kind = WIRE_ARGUMENT_INPUT;
-			w->offset = m->inputs.tensor[in++].offset;
+			w->kind = WIRE_ARGUMENT_OUTPUT;
+			w->offset = m->output[a->output].offset;
 		}
 		else
 		{
-			in += a->role == ROLE_INOUT;
-			w->kind = WIRE_ARGUMENT_OUTPUT;
-			w->offset = m->output[out++].offset;
+			w->kind = WIRE_ARGUMENT_INPUT;
+			w->offset = m->inputs.tensor[a->input].offset;
 		}
 	}
 	return memory_file("call", &call, sizeof(call));

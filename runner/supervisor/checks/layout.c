@@ -40,13 +40,13 @@ layout_from_signature(Measure *m)
 	{
 		const Argument *a = &s->argument[i];
 
-		if (a->role == ROLE_IN || a->role == ROLE_INOUT)
+		if (a->input >= 0)
 		{
 			m->inputs.tensor[m->inputs.n] = a->tensor;
 			m->inputs.tensor[m->inputs.n++].offset = at;
 			at += align(a->tensor.bytes);
 		}
-		if (a->role == ROLE_OUT || a->role == ROLE_INOUT)
+		if (a->output >= 0)
 			m->output[m->outputs++] = a->tensor;
 	}
 	m->inputs.slot_bytes = align(at);

@@ -408,7 +408,6 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
 	uint32_t   *list = gpu->slots;
-	int			in = 0;
 
 	if (n == 0)
 		return true;
@@ -427,9 +426,9 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset,
 			&elements, &dtype, &init, &low, &high, &seed};
 
-		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
+		if (a->input < 0)
 			continue;
-		offset = m->inputs.tensor[in++].offset;
+		offset = m->inputs.tensor[a->input].offset;
 		if (!gpu_launch(m, GPU_FILL, (elements + 3) / 4, n, parameters))
 			return false;
 	}
@@ -441,12 +440,11 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 {
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
-	int			out = 0;
 
 	memcpy(gpu->slots, slots, n * sizeof(*slots));
 	for (int i = 0; n > 0 && i < s->arguments; i++)
 	{
-		ArgumentRole role = s->argument[i].role;
+		const Argument *a = &s->argument[i];
 		uint64_t	slot_bytes = arena->output_slot_bytes;
 		uint64_t	offset;
 		uint64_t	bytes;
@@ -454,12 +452,10 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 		CuAddress	outputs = gpu_outputs(arena, side, 0);
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
-		if (role == ROLE_INOUT)
-			out++;
-		if (role != ROLE_OUT)
+		if (a->role != ROLE_OUT)
 			continue;
-		offset = m->output[out].offset;
-		bytes = (m->output[out++].bytes + 15) & ~(size_t) 15;
+		offset = m->output[a->output].offset;
+		bytes = measure_gathered(&m->output[a->output]);
 		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
@@ -500,8 +496,6 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 	const Signature *s = &m->job->signature;
 	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address;
 	CuAddress	outputs = gpu_outputs(arena, side, 0);
-	int			in = 0,
-				out = 0;
 
 	memset(pieces, 0, sizeof(*pieces));
 	pieces->from_stride = arena->input_slot_bytes;
@@ -514,28 +508,18 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 	}
 	for (int i = 0; i < s->arguments; i++)
 	{
-		ArgumentRole role = s->argument[i].role;
-		CudaPiece  *p = &pieces->piece[pieces->n];
+		const Argument *a = &s->argument[i];
+		const Tensor *input;
+		bool		is_output = a->output >= 0;
 
-		if (role == ROLE_IN || role == ROLE_INOUT)
-		{
-			p->from = arena->gpu->master.address + m->inputs.tensor[in].offset;
-			p->bytes = (m->inputs.tensor[in].bytes + 15) & ~(size_t) 15;
-			if (role == ROLE_IN)
-			{
-				p->to = inputs + m->inputs.tensor[in].offset;
-				p->to_stride = arena->input_slot_bytes;
-			}
-			else
-			{
-				p->to = outputs + m->output[out].offset;
-				p->to_stride = arena->output_slot_bytes;
-				p->is_output = true;
-			}
-			in++;
-			pieces->n++;
-		}
-		out += role == ROLE_OUT || role == ROLE_INOUT;
+		if (a->input < 0)
+			continue;
+		input = &m->inputs.tensor[a->input];
+		pieces->piece[pieces->n++] = (CudaPiece) {
+			.from = arena->gpu->master.address + input->offset,
+			.to = is_output ? outputs + m->output[a->output].offset : inputs + input->offset,
+			.to_stride = is_output ? arena->output_slot_bytes : arena->input_slot_bytes,
+			.bytes = measure_gathered(input), .is_output = is_output};
 	}
 }
 

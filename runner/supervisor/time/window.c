@@ -156,9 +156,8 @@ comes_in(const Measure *m, int output)
 	const Signature *s = &m->job->signature;
 
 	for (int i = 0; i < s->arguments; i++)
-		if (s->argument[i].role == ROLE_INOUT || s->argument[i].role == ROLE_OUT)
-			if (output-- == 0)
-				return s->argument[i].role == ROLE_INOUT;
+		if (s->argument[i].role == ROLE_INOUT && s->argument[i].output == output)
+			return true;
 	return false;
 }
 
