@@ -2,9 +2,9 @@
  * Models and requests. Everything that moves a request is here; cudal1-generate makes one try at a
  * time and decides nothing.
  *
- * Order of locks: model, request, then those of a submission. An answer is accepted for the newest
- * claim alone, but also when that claim's lease has ended meanwhile, as long as nobody claimed the
- * request again: it was paid for.
+ * Order of locks: model, lane, request, then those of a submission. An answer is accepted for the
+ * newest claim alone, but also when that claim's lease has ended meanwhile, as long as nobody
+ * claimed the request again: it was paid for.
  */
 
 CREATE FUNCTION cudal1.find_model(name text)
@@ -217,6 +217,19 @@ COMMENT ON FUNCTION cudal1.ask_about IS
 'asks a model about candidates that it was not asked about for the same purpose; the number of
 requests';
 
+CREATE FUNCTION cudal1.lock_lane(lane_id bigint)
+RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+AS $$
+BEGIN
+	PERFORM FROM cudal1.campaign_lane AS l WHERE l.lane_id = lock_lane.lane_id
+		FOR NO KEY UPDATE SKIP LOCKED;
+	RETURN FOUND OR lane_id IS NULL;
+END
+$$;
+COMMENT ON FUNCTION cudal1.lock_lane IS
+'locks a lane without waiting; false: another transaction has it; NULL, that of a request without a
+campaign, is locked';
+
 CREATE FUNCTION cudal1.stop_requests(request_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
@@ -224,6 +237,10 @@ DECLARE
 	r		cudal1.request;
 	n		bigint := 0;
 BEGIN
+	PERFORM FROM cudal1.campaign_lane AS l
+		WHERE l.lane_id = ANY (ARRAY(SELECT x.lane_id FROM cudal1.request AS x
+			WHERE x.request_id = ANY (request_ids) AND x.state IN ('queued', 'running')))
+		ORDER BY l.lane_id FOR NO KEY UPDATE;
 	FOR r IN
 		SELECT x.* FROM cudal1.request AS x
 			WHERE x.request_id = ANY (request_ids) AND x.state IN ('queued', 'running')
@@ -275,10 +292,9 @@ BEGIN
 				r.tokens_estimated, r.cost, r.status, r.seconds)
 		WHERE x.request_id = r.request_id;
 	-- a request without an answer is no trial of its campaign
-	IF r.lane_id IS NOT NULL THEN
-		INSERT INTO cudal1.lane_note (lane_id, trials, failures)
-			VALUES (r.lane_id, -1, (end_request.state = 'failed')::int);
-	END IF;
+	UPDATE cudal1.campaign_lane AS l
+		SET trials = l.trials - 1, failures = l.failures + (end_request.state = 'failed')::int
+		WHERE l.lane_id = r.lane_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_request IS
@@ -459,6 +475,7 @@ BEGIN
 				WHEN server IS NOT NULL AND x.worker <> expire_requests.worker
 						AND starts_with(x.worker, expire_requests.server || ' ') THEN true
 				ELSE x.lease_until < clock_timestamp() END
+				AND cudal1.lock_lane(x.lane_id)
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
 		-- a request that was sent many times without an outcome may be what kills workers
@@ -507,15 +524,14 @@ BEGIN
 	r.cost := r.cost + price;
 	r.status := coalesce(cudal1.json_int(answer -> 'status', 100, 999)::int, r.status);
 	r.seconds := coalesce(cudal1.json_float(answer -> 'seconds', 0, 1e6), r.seconds);
-	IF r.lane_id IS NOT NULL THEN
-		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
-			VALUES (r.lane_id, tokens_in + tokens_out, price,
-				coalesce(answer ->> 'outcome' = 'answered', false));
-	END IF;
+	UPDATE cudal1.campaign_lane AS l
+		SET tokens = l.tokens + tokens_in + tokens_out, cost = l.cost + price,
+			failures = CASE answer ->> 'outcome' WHEN 'answered' THEN 0 ELSE l.failures END
+		WHERE l.lane_id = r.lane_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.charge_request IS
-'the row of a request with the tokens, the price and the seconds of a try, which are also noted for
+'the row of a request with the tokens, the price and the seconds of a try, which are also added to
 its campaign''s lane. An answer without a count of tokens is counted as four bytes a token';
 
 CREATE FUNCTION cudal1.store_answer(r cudal1.request, model text, answer jsonb)
@@ -565,6 +581,7 @@ DECLARE
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
 		WHERE x.request_id = id AND x.attempt = number AND x.state IN ('running', 'queued')
+			AND cudal1.lock_lane(x.lane_id)
 		FOR UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN
 		RETURN CASE WHEN EXISTS (SELECT FROM cudal1.request AS x
@@ -608,8 +625,8 @@ $$;
 COMMENT ON FUNCTION cudal1.finish_request IS
 'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again
 after a pause, or ends the request. A review is taken at once, and its answer is not kept. Returns
-stored; lost where the claim was fenced off, or later where a session is changing the request at
-this moment: then nothing is written';
+stored; lost where the claim was fenced off, or later where a session is changing the request or
+its lane at this moment: then nothing is written';
 
 CREATE FUNCTION cudal1.error_passes(state text)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -321,9 +321,8 @@ BEGIN
 		RETURN NULL;
 	END IF;
 	SELECT sum(l.tokens) >= max_tokens OR sum(l.cost) >= max_cost AS over,
-			sum(l.tokens + n.tokens)::float8 AS tokens, sum(l.cost + n.cost) AS cost,
-			sum(u.moving)::float8 AS moving,
-			greatest(sum(l.trials + n.trials - u.open), 1)::float8 AS answered INTO paid
+			sum(l.tokens)::float8 AS tokens, sum(l.cost) AS cost, sum(u.moving)::float8 AS moving,
+			greatest(sum(l.trials - u.open), 1)::float8 AS answered INTO paid
 		FROM cudal1.campaign_lane AS l
 			-- what waits for a model that is held, or disabled, holds up no other model
 			CROSS JOIN LATERAL (SELECT count(*) AS open, count(*) FILTER (
@@ -333,9 +332,6 @@ BEGIN
 				FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
 				WHERE r.lane_id = l.lane_id AND NOT r.decided
 					AND r.state IN ('queued', 'running')) AS u
-			CROSS JOIN LATERAL (SELECT coalesce(sum(k.trials), 0) AS trials,
-					coalesce(sum(k.tokens), 0) AS tokens, coalesce(sum(k.cost), 0) AS cost
-				FROM cudal1.lane_note AS k WHERE k.lane_id = l.lane_id) AS n
 		WHERE l.campaign_id = c.campaign_id;
 	IF paid.over THEN
 		RETURN NULL;
@@ -439,7 +435,7 @@ DECLARE
 BEGIN
 	SELECT count(*) INTO busy FROM cudal1.request AS r
 		WHERE r.lane_id = l.lane_id AND NOT r.decided;
-	-- the counts of this moment, because notes may have been added since the lane was read
+	-- the counts of this moment, because answers may have come since the lane was read
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN
@@ -487,34 +483,6 @@ $$;
 COMMENT ON FUNCTION cudal1.advance_lane IS
 'makes the requests that are due, or ends the lane; returns the number of changes';
 
-CREATE FUNCTION cudal1.add_notes()
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
-AS $$
-	WITH held AS (
-		SELECT l.lane_id FROM cudal1.campaign_lane AS l
-			WHERE l.lane_id = ANY (ARRAY(SELECT DISTINCT n.lane_id FROM cudal1.lane_note AS n))
-			ORDER BY l.lane_id FOR NO KEY UPDATE SKIP LOCKED),
-	gone AS (
-		DELETE FROM cudal1.lane_note AS n USING held AS h WHERE n.lane_id = h.lane_id
-			RETURNING n.*),
-	last AS (
-		SELECT g.*, max(g.note_id) FILTER (WHERE g.answered) OVER (PARTITION BY g.lane_id) AS answer
-			FROM gone AS g),
-	added AS (
-		SELECT g.lane_id, sum(g.trials) AS trials, sum(g.tokens) AS tokens, sum(g.cost) AS cost,
-				bool_or(g.answered) AS answered,
-				coalesce(sum(g.failures) FILTER (WHERE g.answer IS NULL OR g.note_id > g.answer), 0)
-					AS failures
-			FROM last AS g GROUP BY g.lane_id)
-	UPDATE cudal1.campaign_lane AS l
-		SET trials = greatest(l.trials + a.trials, 0), tokens = l.tokens + a.tokens,
-			cost = l.cost + a.cost,
-			failures = CASE WHEN a.answered THEN 0 ELSE l.failures END + a.failures
-		FROM added AS a WHERE a.lane_id = l.lane_id;
-$$;
-COMMENT ON FUNCTION cudal1.add_notes IS
-'adds the notes of lanes up, those apart that another transaction has at this moment';
-
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
@@ -527,7 +495,6 @@ DECLARE
 	done	bigint := 0;
 	problem	text;
 BEGIN
-	PERFORM cudal1.add_notes();
 	-- also of lanes and campaigns that are over, whose answers are measured to the end
 	UPDATE cudal1.request AS r SET decided = true
 		WHERE r.request_id = ANY (ARRAY(
@@ -647,9 +614,9 @@ task and answered those of others, that lane ends';
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,
 		count(*) FILTER (WHERE l.state = 'done') AS done,
-			sum(l.trials + n.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting,
+			sum(l.trials + g.answers)::bigint AS trials, sum(u.waiting)::bigint AS waiting,
 			sum(u.in_flight)::bigint AS in_flight, sum(u.measuring)::bigint AS measuring,
-			sum(l.tokens + n.tokens)::bigint AS tokens, sum(l.cost + n.cost) AS cost,
+			sum(l.tokens)::bigint AS tokens, sum(l.cost) AS cost,
 			max(s.seconds) AS seconds, max(v.best) AS best,
 			sum(v.sum) / NULLIF(sum(v.n), 0)::float8 AS mean,
 			CASE WHEN c.state = 'running' THEN LEAST(
@@ -659,8 +626,8 @@ CREATE VIEW cudal1.campaign_progress AS
 					THEN max(s.seconds) * count(*) FILTER (WHERE l.state <> 'done')
 						/ NULLIF(count(*) FILTER (WHERE l.state = 'done'), 0)
 					ELSE max(s.seconds) * GREATEST((c.options ->> 'max_candidates')::float8
-						- sum(l.trials + n.trials)::float8, 0)
-						/ NULLIF(sum(l.trials + n.trials), 0)::float8 END) END AS seconds_left
+						- sum(l.trials)::float8, 0)
+						/ NULLIF(sum(l.trials), 0)::float8 END) END AS seconds_left
 		FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)
 			CROSS JOIN LATERAL (SELECT c.active_seconds + CASE WHEN c.state = 'running'
 				THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8
@@ -675,10 +642,9 @@ CREATE VIEW cudal1.campaign_progress AS
 									count(*) FILTER (WHERE r.state = 'answered') AS measuring
 								FROM cudal1.request AS r
 									WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
-			CROSS JOIN LATERAL (SELECT COALESCE(sum(k.trials), 0) AS trials,
-				COALESCE(sum(k.tokens), 0) AS tokens,
-									COALESCE(sum(k.cost), 0::float8) AS cost
-								FROM cudal1.lane_note AS k WHERE k.lane_id = l.lane_id) AS n
+			-- of a trainer
+			CROSS JOIN LATERAL (SELECT COALESCE(sum(x.answers), 0) AS answers
+								FROM cudal1.campaign_group AS x WHERE x.lane_id = l.lane_id) AS g
 		GROUP BY c.campaign_id;
 COMMENT ON VIEW cudal1.campaign_progress IS
 'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it

@@ -132,9 +132,9 @@ BEGIN
 		END LOOP;
 		RETURN;
 	END IF;
-	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp()
+	UPDATE cudal1.campaign_group AS x
+		SET answered_at = clock_timestamp(), answers = cardinality(responses)
 		WHERE x.group_id = g.group_id;
-	INSERT INTO cudal1.lane_note (lane_id, trials) VALUES (g.lane_id, cardinality(responses));
 	RETURN QUERY
 		SELECT u.ordinality::int,
 			cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer '

@@ -603,10 +603,7 @@ BEGIN
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),
 		format('%s, %s', n.tokens, n.cost), format('%s, %s', l.tokens, l.cost)
-	FROM (SELECT x.lane_id, x.campaign_id, x.tokens + k.tokens AS tokens, x.cost + k.cost AS cost
-			FROM cudal1.campaign_lane AS x CROSS JOIN LATERAL (
-				SELECT COALESCE(sum(y.tokens), 0) AS tokens, COALESCE(sum(y.cost), 0) AS cost
-					FROM cudal1.lane_note AS y WHERE y.lane_id = x.lane_id) AS k) AS l
+	FROM cudal1.campaign_lane AS l
 		CROSS JOIN LATERAL (SELECT COALESCE(sum(q.prompt_tokens + q.completion_tokens),
 			0) AS tokens, COALESCE(sum(q.cost), 0) AS cost
 							FROM cudal1.request AS q WHERE q.lane_id = l.lane_id) AS n

@@ -270,6 +270,17 @@ for my $function (@functions)
 is(sql(q{SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NULL}), '0', 'every answer is taken in the end');
 is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', 'buckets agree with their codes');
 
+# answers to requests of a campaign whose lane an open transaction has
+sql('CALL public.prepare(1000)');
+my $told = q{SET lock_timeout = '1s'; SELECT DISTINCT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'answered', 'text', 'x'))
+	FROM public.asked WHERE lane};
+$anna->query('BEGIN');
+$anna->query(q{SELECT cudal1_end_campaign('campaign 1000')});
+is(sql($told), 'later', 'answers of a campaign that is being ended are offered again');
+$anna->query('ROLLBACK');
+is(sql($told), 'stored', 'and are stored after it');
+sql(q{SELECT cudal1_end_campaign('campaign 1000'), cudal1.take_answers(); TRUNCATE cudal1.job});
+
 # results of a task that its owner retires in an open transaction, of codes that were submitted since
 sql(q{SET ROLE anna; SELECT cudal1_add_task('left open', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE; TRUNCATE cudal1.job});
 my $claim = q{SET lock_timeout = '1s'; SET ROLE other; SELECT count(cudal1_submit('left open', 'CODE')); RESET ROLE; SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1')};
