@@ -72,9 +72,6 @@ typedef struct ArrayCalls
 	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
 	/* an element of the scales of a tolerance, which lie in such memory */
 	double		(*scale_at) (Measure *m, const float *scales, uint64_t element);
-	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
-	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
-								bool *same);
 } ArrayCalls;
 
 /* how much there is of it */
@@ -95,8 +92,8 @@ typedef struct Backend
 	/* whether each side has memory of its own on a device, and inputs have a master copy beside */
 	bool		apart;
 	BuildCalls	builds;
-	ArrayCalls	arrays;
-	MemoryCalls memory;
+	const ArrayCalls *arrays;
+	const MemoryCalls *memory;
 	/* Writes the device into the evidence. */
 	void		(*describe) (Measure *m);
 	/* before the device is taken, and once it is; NULL: nothing */
@@ -117,6 +114,9 @@ typedef struct Backend
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 	/* noise to where a run's input and output are, before another candidate can look there */
 	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
+	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
+	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
+								bool *same);
 
 	/*
 	 * For windows. load: the inputs of slots 0 .. n - 1 to where bring() takes them from, once a

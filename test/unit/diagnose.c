@@ -179,8 +179,9 @@ static double moves;			/* of the reference by rounding errors, in tolerances */
 static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
-	Backend		backend = {.memory.arena_bytes = arena_bytes,.arrays.compare = compare,
-		.module = apart};
+	static const ArrayCalls arrays = {.compare = compare};
+	static const MemoryCalls memory = {.arena_bytes = arena_bytes};
+	Backend		backend = {.memory = &memory,.arrays = &arrays,.module = apart};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,

@@ -53,9 +53,8 @@ host_take(Measure *measure, void *memory, const void *from, size_t bytes)
 	return true;
 }
 
-static const Backend backend = {
-	.arrays = {.pick = host_pick,.bases = host_bases,.take = host_take}
-};
+static const ArrayCalls arrays = {.pick = host_pick,.bases = host_bases,.take = host_take};
+static const Backend backend = {.arrays = &arrays};
 
 static double
 normal(void)

@@ -350,11 +350,13 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 static void
 become(bool pytorch, bool gpu)
 {
+	static const ArrayCalls arrays = {.compare = compare_outputs};
+
 	own_memory = pytorch;
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
 		.module = pytorch,.poke = pytorch && gpu ? poke : NULL,
 		.overwrite = pytorch && !gpu ? overwrite : NULL,.rests = gpu ? rests : NULL,
-		.read = read_output,.arrays.compare = compare_outputs,.unstage = unstage};
+		.read = read_output,.arrays = &arrays,.unstage = unstage};
 }
 
 /* a round of both sides; the outcome of the candidate, or the reference's as OUTCOME_UNVERIFIED */

@@ -18,17 +18,23 @@ gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 	return gpu_arena_create(m, arena);
 }
 
-size_t
-gpu_arena_limit(const Measure *m)
+static size_t
+arena_limit(const Measure *m)
 {
 	return m->gpu->arena_bytes;
 }
 
-size_t
-gpu_array_limit(const Measure *m)
+static size_t
+array_limit(const Measure *m)
 {
 	return m->gpu->pool_bytes;
 }
+
+/* Memory for outputs is kept small for the executors' sake. */
+const MemoryCalls gpu_memory = {
+	.left = gpu_memory_left, .array_limit = array_limit, .arena_bytes = arena_limit,
+	.output_share = 0.25,
+};
 
 void
 gpu_build_key(Measure *m, json_t *key)

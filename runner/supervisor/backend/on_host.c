@@ -71,19 +71,19 @@ host_fetch(const char *memory, size_t bytes)
 		(void) *(const volatile char *) (memory + at);
 }
 
-void *
+static void *
 host_alloc(Measure *m, size_t bytes)
 {
 	return malloc(bytes + 1);
 }
 
-void
+static void
 host_free(Measure *m, void *memory)
 {
 	free(memory);
 }
 
-bool
+static bool
 host_compare(Measure *m, const void *expected, const void *found, int output,
 			 const Tolerance *tolerance, Comparison *result)
 {
@@ -93,13 +93,13 @@ host_compare(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
-void *
+static void *
 host_input(Measure *m, const Arena *arena, uint32_t slot, int input)
 {
 	return arena->master + slot * arena->input_slot_bytes + m->inputs.tensor[input].offset;
 }
 
-bool
+static bool
 host_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 {
 	size_t		bytes = arena->input_slot_bytes;
@@ -108,7 +108,7 @@ host_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 	return true;
 }
 
-bool
+static bool
 host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
 			const Change *change)
 {
@@ -117,7 +117,7 @@ host_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int inpu
 	return true;
 }
 
-bool
+static bool
 host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
 	for (size_t i = 0; i < count; i++)
@@ -125,43 +125,54 @@ host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, dou
 	return true;
 }
 
-bool
+static bool
 host_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
 	tensor_bases(outputs, m->output_bytes, n, tensor->dtype, tensor->elements, bases);
 	return true;
 }
 
-bool
+static bool
 host_take(Measure *m, void *memory, const void *from, size_t bytes)
 {
 	memcpy(memory, from, bytes);
 	return true;
 }
 
-double
+static double
 host_scale_at(Measure *m, const float *scales, uint64_t element)
 {
 	return scales[element];
 }
 
-size_t
+const ArrayCalls host_arrays = {
+	.alloc = host_alloc, .free = host_free, .take = host_take, .input = host_input,
+	.copy = host_copy, .change = host_change, .compare = host_compare, .pick = host_pick,
+	.bases = host_bases, .scale_at = host_scale_at,
+};
+
+static size_t
 host_arena_bytes(const Measure *m)
 {
 	return ((size_t) m->job->profile.memory_mb << 20) / ARENA_SHARE;
 }
 
-size_t
+static size_t
 host_memory_left(Measure *m)
 {
 	return 0;
 }
 
-size_t
+static size_t
 host_array_limit(const Measure *m)
 {
 	return (size_t) m->job->profile.memory_mb << 20;
 }
+
+const MemoryCalls host_memory = {
+	.left = host_memory_left, .array_limit = host_array_limit, .arena_bytes = host_arena_bytes,
+	.output_share = 8,
+};
 
 void
 host_describe(Measure *m)

@@ -175,6 +175,6 @@ const Backend backend_torch_cpu = {
 	.peek = torch_cpu_peek,
 	.overwrite = torch_cpu_overwrite,
 	.read = torch_cpu_read_outputs,
-	.arrays.inputs_same = torch_cpu_inputs_same,
+	.inputs_same = torch_cpu_inputs_same,
 	.counts_operations = true,
 };

@@ -44,7 +44,7 @@ compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->arrays.compare(m, one, other, i, &m->tolerance[i], &c))
+		if (!m->backend->arrays->compare(m, one, other, i, &m->tolerance[i], &c))
 			return false;
 		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
 		one += measure_gathered(t);
@@ -84,7 +84,7 @@ static bool
 make_inputs(Checks *c)
 {
 	Measure    *m = c->m;
-	size_t		budget = m->backend->memory.arena_bytes(m);
+	size_t		budget = m->backend->memory->arena_bytes(m);
 
 	c->seeds = calloc(c->slots, sizeof(*c->seeds));
 	c->order = calloc(c->slots, sizeof(*c->order));
@@ -158,7 +158,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		rounded.widen = 1;
 		rounded.rtol = 0;
 		rounded.atol = rounded.share = ROUNDED_ATOL;
-		good = m->backend->arrays.compare(m, expected, found, i, &rounded, &differ);
+		good = m->backend->arrays->compare(m, expected, found, i, &rounded, &differ);
 		if (good && differ.mismatches > t->elements / FEW_OTHERS)
 			good = conclude(m, OUTCOME_UNVERIFIED, "output %d of the reference is made of rounding "
 							"errors: %zu of %zu elements are others where inputs are off by a unit "
@@ -184,7 +184,7 @@ static void
 note_memory(Measure *m, const Executor *executor, size_t left)
 {
 	Code	   *code = &m->reference;
-	size_t		kept = executor->pool_bytes + m->backend->memory.left(m);
+	size_t		kept = executor->pool_bytes + m->backend->memory->left(m);
 
 	if (left > kept && left - kept > code->gpu_bytes)
 		code->gpu_bytes = left - kept;
@@ -211,7 +211,7 @@ run_reference(Checks *c, bool *agree)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
-	left = m->backend->memory.left(m);
+	left = m->backend->memory->left(m);
 	good = launch_reference(c, &c->other, 1)
 		&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found,
 					   limit);
@@ -290,7 +290,7 @@ check_reference(Checks *c)
 {
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
-	size_t		budget = m->backend->memory.arena_bytes(m);
+	size_t		budget = m->backend->memory->arena_bytes(m);
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
@@ -300,7 +300,7 @@ check_reference(Checks *c)
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
-	while (c->n > 1 && c->n * m->output_bytes > m->backend->memory.output_share * budget)
+	while (c->n > 1 && c->n * m->output_bytes > m->backend->memory->output_share * budget)
 		c->n--;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);
@@ -356,7 +356,7 @@ is_finite(Checks *c, bool *finite)
 	{
 		Comparison	same;
 
-		if (!m->backend->arrays.compare(m, expected, expected, i, &m->tolerance[i], &same))
+		if (!m->backend->arrays->compare(m, expected, expected, i, &m->tolerance[i], &same))
 			return false;
 		*finite = *finite && same.infinite == 0;
 		expected += measure_gathered(&m->output[i]);

@@ -82,7 +82,7 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 		{
 			Comparison	c;
 
-			if (!m->backend->arrays.compare(m, expected + at, found + at, o, &m->tolerance[o], &c))
+			if (!m->backend->arrays->compare(m, expected + at, found + at, o, &m->tolerance[o], &c))
 				return false;
 			at += measure_gathered(&m->output[o]);
 			t->deviation = fmax(t->deviation, c.error);
@@ -133,7 +133,7 @@ static bool
 prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
-	size_t		budget = m->backend->memory.arena_bytes(m);
+	size_t		budget = m->backend->memory->arena_bytes(m);
 	size_t		each = (m->backend->rests ? 3 : 2) * m->inputs.slot_bytes
 		+ (m->backend->rests ? 2 : 1) * m->output_slot_bytes + 3 * m->output_bytes;
 	Executor	reference;

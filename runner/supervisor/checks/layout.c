@@ -132,7 +132,7 @@ take_inputs(Measure *m)
 		if (!take_input(m, &m->inputs.argument[i], &m->inputs.tensor[i]))
 			return false;
 	return fits(m, "get_inputs gives", m->inputs.slot_bytes,
-				m->backend->apart ? 0 : m->backend->memory.array_limit(m));
+				m->backend->apart ? 0 : m->backend->memory->array_limit(m));
 }
 
 bool
@@ -166,5 +166,5 @@ layout_from_reference(Measure *m, Executor *executor)
 	}
 	place_outputs(m, false);
 	return fits(m, "the reference returns", m->output_bytes,
-				m->backend->memory.array_limit(m));
+				m->backend->memory->array_limit(m));
 }

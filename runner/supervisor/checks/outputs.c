@@ -87,23 +87,21 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 bool
 measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
-	const ArrayCalls *arrays = &m->backend->arrays;
-
 	*same = true;
-	return !arrays->inputs_same || arrays->inputs_same(m, arena, side, slot, same);
+	return !m->backend->inputs_same || m->backend->inputs_same(m, arena, side, slot, same);
 }
 
 void *
 measure_alloc(Measure *m, size_t bytes)
 {
-	return m->backend->arrays.alloc(m, bytes);
+	return m->backend->arrays->alloc(m, bytes);
 }
 
 void
 measure_free(Measure *m, void *memory)
 {
 	if (memory)
-		m->backend->arrays.free(m, memory);
+		m->backend->arrays->free(m, memory);
 }
 
 static void
@@ -131,7 +129,7 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	{
 		Comparison	c;
 
-		if (!m->backend->arrays.compare(m, (const char *) expected + at, (const char *) found + at,
+		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
 										i, &m->tolerance[i], &c))
 			return false;
 		*agree = c.equal;
@@ -172,7 +170,7 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 		return true;
 	if (near && tolerance->scales)
 	{
-		scale *= m->backend->arrays.scale_at(m, tolerance->scales, element);
+		scale *= m->backend->arrays->scale_at(m, tolerance->scales, element);
 		if (fabs(x - y) <= answer_tolerance(m, output, y, scale))
 			return true;
 	}
@@ -199,7 +197,7 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->arrays.compare(m, (const char *) expected + at, (const char *) found + at,
+		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
 										i, &tolerances[i], &c))
 			return false;
 		at += measure_gathered(t);

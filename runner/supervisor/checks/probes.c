@@ -72,8 +72,8 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 	*like = (Like) {0};
 	if (!value)
 		return conclude(m, OUTCOME_LOST, "no memory");
-	if (!m->backend->arrays.pick(m, m->backend->arrays.input(m, arena, slot, input), tensor, count,
-								 value))
+	if (!m->backend->arrays->pick(m, m->backend->arrays->input(m, arena, slot, input), tensor,
+								  count, value))
 	{
 		free(value);
 		return false;
@@ -218,7 +218,7 @@ make_probe(Checks *c, ProbeKind kind, double scale, uint32_t from, uint32_t to, 
 	Measure    *m = c->m;
 
 	*changed = false;
-	if (!m->backend->arrays.copy(m, &c->arena, from, to))
+	if (!m->backend->arrays->copy(m, &c->arena, from, to))
 		return false;
 	for (int i = 0; i < m->inputs.n; i++)
 	{
@@ -233,7 +233,7 @@ make_probe(Checks *c, ProbeKind kind, double scale, uint32_t from, uint32_t to, 
 		if (!change_for(m, kind, scale, t, &like, &change))
 			continue;
 		*changed = true;
-		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
+		if (!m->backend->arrays->change(m, &c->arena, from, to, i, &change))
 			return false;
 	}
 	return true;
@@ -244,7 +244,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 {
 	Measure    *m = c->m;
 
-	if (!m->backend->arrays.copy(m, &c->arena, from, to))
+	if (!m->backend->arrays->copy(m, &c->arena, from, to))
 		return false;
 	for (int i = 0; i < m->inputs.n; i++)
 	{
@@ -255,7 +255,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
 			|| (!coarsely && is_half(dtype)))
 			continue;
-		if (!m->backend->arrays.change(m, &c->arena, from, to, i, &change))
+		if (!m->backend->arrays->change(m, &c->arena, from, to, i, &change))
 			return false;
 	}
 	return true;
@@ -307,7 +307,7 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 		Moves		moves;
 
 		if (!learn_tolerance(c, probe, o, at)
-			|| !m->backend->arrays.compare(m, c->expected + at, probe->expected + at, o, t,
+			|| !m->backend->arrays->compare(m, c->expected + at, probe->expected + at, o, t,
 										   &ordinary)
 			|| !signal_moves(m, o, probe->expected + at, moved + at, t,
 							 TOLERANCE_MANY, &moves))

@@ -89,7 +89,7 @@ static bool
 pick(Measure *m, Picked *p, const char *outputs)
 {
 	for (uint32_t k = 0; k < p->n; k++)
-		if (!m->backend->arrays.pick(m, outputs + k * m->output_bytes, p->tensor, p->count,
+		if (!m->backend->arrays->pick(m, outputs + k * m->output_bytes, p->tensor, p->count,
 							  p->value + k * p->count))
 			return false;
 	for (size_t i = 0; i < p->count; i++)
@@ -261,7 +261,7 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 		size_t		bytes = tensor->elements * sizeof(*all);
 		void	   *memory = measure_alloc(m, bytes);
 
-		good = memory && m->backend->arrays.take(m, memory, all, bytes);
+		good = memory && m->backend->arrays->take(m, memory, all, bytes);
 		t->scales = memory;
 	}
 	free(all);
@@ -357,7 +357,7 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 	t->bases = measure_alloc(m, p->tensor->bytes);
 	if (!t->bases)
 		return conclude(m, OUTCOME_LOST, "no memory for an output of %zu bytes", p->tensor->bytes);
-	return m->backend->arrays.bases(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->bases);
+	return m->backend->arrays->bases(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->bases);
 }
 
 bool
@@ -410,9 +410,9 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 		return conclude(m, OUTCOME_LOST, "no memory");
 	before = value + count;
 	factor = before + count;
-	good = m->backend->arrays.pick(m, ordinary, tensor, count, before)
-		&& m->backend->arrays.pick(m, changed, tensor, count, value)
-		&& (!t->scales || m->backend->arrays.pick(m, t->scales, &factors, count, factor));
+	good = m->backend->arrays->pick(m, ordinary, tensor, count, before)
+		&& m->backend->arrays->pick(m, changed, tensor, count, value)
+		&& (!t->scales || m->backend->arrays->pick(m, t->scales, &factors, count, factor));
 	for (size_t i = 0; i < count && good; i++)
 	{
 		if (value[i] == before[i] || !isfinite(value[i]))
@@ -451,7 +451,7 @@ count_movers(Measure *m, int output, const void *expected, const void *moved, To
 	t.rounding *= times;
 	t.sums *= times;
 	t.lost *= times;
-	good = m->backend->arrays.compare(m, expected, moved, output, &t, &c);
+	good = m->backend->arrays->compare(m, expected, moved, output, &t, &c);
 	*n = c.mismatches;
 	return good;
 }
@@ -464,7 +464,7 @@ signal_moves(Measure *m, int output, const void *expected, const void *moved, co
 	Comparison	c;
 	size_t		n;
 
-	if (!m->backend->arrays.compare(m, expected, moved, output, t, &c))
+	if (!m->backend->arrays->compare(m, expected, moved, output, t, &c))
 		return false;
 	*moves = (Moves) {.usual = c.error,.most = c.error,.infinite = c.infinite};
 	if (c.mismatches > 0 && !tensor_dtype_is_float(m->output[output].dtype))

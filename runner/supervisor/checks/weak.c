@@ -33,7 +33,7 @@ copy_of_input(Measure *m, const Checks *c, const Tensor *output, uint32_t slot)
 		const Tensor *t = &m->inputs.tensor[i];
 
 		if (t->dtype == output->dtype && t->elements == output->elements)
-			return m->backend->arrays.input(m, &c->arena, slot, i);
+			return m->backend->arrays->input(m, &c->arena, slot, i);
 	}
 	return NULL;
 }
@@ -54,7 +54,7 @@ means_of(Measure *m, const char *expected, const Tensor *t, uint32_t axis, char 
 		after *= (size_t) t->shape[d];
 	value = calloc(t->elements, sizeof(*value));
 	means = malloc(t->bytes);
-	good = value && means && m->backend->arrays.pick(m, expected, t, t->elements, value);
+	good = value && means && m->backend->arrays->pick(m, expected, t, t->elements, value);
 	for (size_t i = 0; good && i < t->elements; i++)
 	{
 		size_t		first = i - i / after % length * after;
@@ -65,7 +65,7 @@ means_of(Measure *m, const char *expected, const Tensor *t, uint32_t axis, char 
 	for (size_t i = 0; good && i < t->elements; i++)
 		tensor_store_float(means, t->dtype, i,
 						   value[i - i / after % length * after] / (double) length);
-	good = good && m->backend->arrays.take(m, memory, means, t->bytes);
+	good = good && m->backend->arrays->take(m, memory, means, t->bytes);
 	free(value);
 	free(means);
 	return good ? memory : NULL;
@@ -90,7 +90,7 @@ is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 		Comparison	differ = {.equal = false};
 
 		if (m->result->outcome != OUTCOME_NONE
-			|| (found && !m->backend->arrays.compare(m, expected + at, found, o, &m->tolerance[o],
+			|| (found && !m->backend->arrays->compare(m, expected + at, found, o, &m->tolerance[o],
 													 &differ)))
 			return false;
 		*right = differ.equal;
@@ -117,7 +117,7 @@ weak_note(Checks *c)
 	char	   *memory = measure_alloc(m, m->output_bytes);
 	bool		right = false;
 	bool		good = (nothing && memory
-						&& m->backend->arrays.take(m, memory, nothing, m->output_bytes))
+						&& m->backend->arrays->take(m, memory, nothing, m->output_bytes))
 		|| conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 
 	for (int answer = 0; answer < ANSWERS && good && !right; answer++)

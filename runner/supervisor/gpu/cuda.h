@@ -272,19 +272,9 @@ extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *are
 					 uint32_t slot, void *out);
 /* whether a slot's inputs are as they were staged; those that are outputs, too, are left out */
 extern bool gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same);
+extern const struct ArrayCalls gpu_arrays;
 
-extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output,
-						const Tolerance *tolerance, Comparison *result);
-extern void *gpu_input(Measure *m, const Arena *arena, uint32_t slot, int input);
-extern bool gpu_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to);
-extern bool gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
-					   const Change *change);
-extern bool gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
-					 double *values);
-extern bool gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
-						void *bases);
-extern double gpu_scale_at(Measure *m, const float *scales, uint64_t element);
-extern bool gpu_take(Measure *m, void *memory, const void *from, size_t bytes);
+/* cuda.c: memory of the supervisor's own; NULL: there is none */
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);
 

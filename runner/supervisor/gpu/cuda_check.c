@@ -143,7 +143,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 	return true;
 }
 
-bool
+static bool
 gpu_compare(Measure *m, const void *expected, const void *found, int output,
 			const Tolerance *tolerance, Comparison *result)
 {
@@ -181,14 +181,14 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
-void *
+static void *
 gpu_input(Measure *m, const Arena *arena, uint32_t slot, int input)
 {
 	return (void *) (uintptr_t) (arena->gpu->master.address + slot * arena->input_slot_bytes
 								 + m->inputs.tensor[input].offset);
 }
 
-bool
+static bool
 gpu_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 {
 	size_t		bytes = arena->input_slot_bytes;
@@ -199,7 +199,7 @@ gpu_copy(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 					"to copy inputs");
 }
 
-bool
+static bool
 gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
 		   const Change *change)
 {
@@ -213,7 +213,7 @@ gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input
 	return gpu_launch(m, GPU_CHANGE, n, 1, parameters) && gpu_synchronize(m);
 }
 
-bool
+static bool
 gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
 	Gpu		   *gpu = m->gpu;
@@ -234,7 +234,7 @@ gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, doub
 	return good;
 }
 
-bool
+static bool
 gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
 	CuAddress	from = (CuAddress) (uintptr_t) outputs,
@@ -247,14 +247,14 @@ gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, voi
 	return gpu_launch(m, GPU_BASES, elements, 1, parameters) && gpu_synchronize(m);
 }
 
-bool
+static bool
 gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
 {
 	return gpu_good(m, m->gpu->driver.MemcpyHtoD((CuAddress) (uintptr_t) memory, from, bytes),
 					"to compare outputs");
 }
 
-double
+static double
 gpu_scale_at(Measure *m, const float *scales, uint64_t element)
 {
 	float		scale = 1;
@@ -263,3 +263,9 @@ gpu_scale_at(Measure *m, const float *scales, uint64_t element)
 										  sizeof(scale)), "to compare outputs");
 	return scale;
 }
+
+const ArrayCalls gpu_arrays = {
+	.alloc = gpu_alloc, .free = gpu_free, .take = gpu_take, .input = gpu_input, .copy = gpu_copy,
+	.change = gpu_change, .compare = gpu_compare, .pick = gpu_pick, .bases = gpu_bases,
+	.scale_at = gpu_scale_at,
+};
