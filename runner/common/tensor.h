@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "common/tolerance.h"
-#include "common/wire.h"
+#include "common/element.h"
 
 /*
  * The most bytes of an array: so few that no sum over the arrays of all runs of a window can
@@ -36,44 +34,9 @@ extern uint32_t tensor_dtype_parse(const char *name);
 extern const char *tensor_dtype_names(void);
 extern bool tensor_dtype_is_float(uint32_t dtype);
 
-/* float16 and bfloat16 of a value, ties to even; without a branch, for many side by side */
-static inline uint16_t
-tensor_half(float value)
-{
-	uint32_t	bits;
-	uint32_t	sign;
-	uint32_t	normal;
-	uint32_t	tiny;
-	uint32_t	half;
-	float		shifted;
-
-	memcpy(&bits, &value, sizeof(bits));
-	sign = bits & 0x80000000;
-	bits ^= sign;
-	normal = ((bits + 0xFFF + ((bits >> 13) & 1)) >> 13) - (112 << 10);
-	/* below 2^-14 the sum's last place is float16's */
-	memcpy(&shifted, &bits, sizeof(shifted));
-	shifted += 0.5f;
-	memcpy(&tiny, &shifted, sizeof(tiny));
-	half = bits < 0x38800000 ? tiny - 0x3F000000 : normal;
-	half = bits >= 0x477FF000 ? 0x7C00 : half;
-	half = bits > 0x7F800000 ? 0x7E00 : half;
-	return (uint16_t) (half | sign >> 16);
-}
-
-static inline uint16_t
-tensor_bfloat(float value)
-{
-	uint32_t	bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	bits = (bits & 0x7FFFFFFF) > 0x7F800000 ? bits | 0x400000 : bits + 0x7FFF + ((bits >> 16) & 1);
-	return (uint16_t) (bits >> 16);
-}
-
+/* a number as an element of any type */
 extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value);
 extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
-extern double tensor_load(const void *in, uint32_t dtype, size_t i);
 
 /*
  * fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a
@@ -100,6 +63,23 @@ extern bool tensor_overlaps(const Tensor *layout, const int64_t *stride);
  */
 extern bool tensor_apart(uint64_t address, const Tensor *layout, const int64_t *stride,
 						 uint64_t other_address, const Tensor *other, const int64_t *other_stride);
+
+/*
+ * How many elements the i-th element of a view lies from the first, or nonsense if the strides are.
+ * On a GPU as well.
+ */
+TOLERANCE_INLINE uint64_t
+tensor_place(const Tensor *layout, const int64_t *stride, uint64_t i)
+{
+	uint64_t	place = 0;
+
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		place += i % (uint64_t) layout->shape[d] * (uint64_t) stride[d];
+		i /= (uint64_t) layout->shape[d];
+	}
+	return place;
+}
 
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
@@ -146,12 +126,5 @@ extern void tensor_change(const void *from, void *to, uint32_t dtype, size_t n,
 
 /* the distance of 1 from the next number of a floating point type; 0 of others */
 extern double tensor_epsilon(uint32_t dtype);
-
-/*
- * The base of each element by tolerance_base(), over `n` arrays that lie `stride` bytes apart; NaN
- * does not count
- */
-extern void tensor_bases(const void *arrays, size_t stride, uint32_t n, uint32_t dtype,
-						 size_t elements, void *bases);
 
 #endif							/* CUDAL1_TENSOR_H */

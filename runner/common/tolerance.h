@@ -52,16 +52,30 @@ typedef struct Tolerance
 	const void *bases;			/* of each element, in the output's type; NULL: `base` for all */
 } Tolerance;
 
+/* of two numbers; libc's functions also look for NaN, and are not made for many side by side */
+TOLERANCE_INLINE double
+tolerance_least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+TOLERANCE_INLINE double
+tolerance_most(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* the largest deviation that is tolerated of an element `y`, whose scale and base these are */
 TOLERANCE_INLINE double
 tolerance_of(const Tolerance *t, double y, double scale, double base)
 {
 	double		usual = t->widen * (t->atol * scale + t->rtol * fabs(y));
 	double		signal = scale + fabs(y - base);
-	double		sums = t->sums * fmax(fabs(y), t->size * scale);
+	double		sums = t->sums * tolerance_most(fabs(y), t->size * scale);
+	double		least = tolerance_most(tolerance_least(sums, t->lost * signal),
+									   t->rounding * fabs(y));
 
-	return fmax(fmax(fmin(usual, t->share * signal), fmin(sums, t->lost * signal)),
-				t->rounding * fabs(y));
+	return tolerance_most(tolerance_least(usual, t->share * signal), least);
 }
 
 /*

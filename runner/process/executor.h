@@ -276,14 +276,11 @@ extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor 
 
 /*
  * executor_is_view(): whether a tensor that is not empty has strides of a view; piece: elements
- * that follow each other; span: elements from the first to the last. executor_place_of(): how many
- * elements an element of a view lies from the first, or nonsense if the strides are.
- * executor_read_places(): the bytes at these addresses of the executor; false: some can't be read
+ * that follow each other; span: elements from the first to the last. executor_read_places(): the
+ * bytes at these addresses of the executor; false: some can't be read
  */
 extern bool executor_is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece,
 							 uint64_t *span);
-extern uint64_t executor_place_of(const WireTensor *tensor, const Tensor *layout,
-								  uint64_t element);
 extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 

@@ -34,19 +34,6 @@ read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return true;
 }
 
-uint64_t
-executor_place_of(const WireTensor *tensor, const Tensor *layout, uint64_t i)
-{
-	uint64_t	place = 0;
-
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		place += (i % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
-		i /= (size_t) layout->shape[d];
-	}
-	return place;
-}
-
 /*
  * a view with wide gaps: piece by piece, so that a small output of a large array costs little,
  * wherever the code says it is
@@ -65,7 +52,7 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 
 		for (size_t i = 0; i < n; i++)
 		{
-			uint64_t	place = executor_place_of(tensor, layout, (done + i) * piece);
+			uint64_t	place = tensor_place(layout, tensor->stride, (done + i) * piece);
 
 			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place * size),
 				piece * size};
@@ -161,7 +148,7 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 
 	for (size_t i = 0; i < pieces; i += step, n++)
 	{
-		size_t		place = executor_place_of(tensor, layout, (first + i) % pieces * piece);
+		size_t		place = tensor_place(layout, tensor->stride, (first + i) % pieces * piece);
 
 		local[n] = (struct iovec) {noise, length};
 		remote[n] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place * size), length};
@@ -217,7 +204,8 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 		return EXECUTOR_FORGED;
 	}
 	for (size_t i = 0; i < layout->elements; i++)
-		memcpy((char *) out + i * size, memory + executor_place_of(tensor, layout, i) * size, size);
+		memcpy((char *) out + i * size, memory + tensor_place(layout, tensor->stride, i) * size,
+			   size);
 	free(memory);
 	return EXECUTOR_OK;
 }

@@ -59,7 +59,7 @@ typedef struct ArrayCalls
 	/* of an array that was read: `count` of its elements, see tolerance_pick() */
 	bool		(*pick) (Measure *m, const void *array, const Tensor *tensor, size_t count,
 						 double *values);
-	/* the bases of an output's elements over `n` of a run's outputs, see tensor_bases() */
+	/* the bases of an output's elements over `n` of a run's outputs, see tensor_base() */
 	bool		(*bases) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
 							void *bases);
 	/* The supervisor's handle of a slot's input, for the other functions here alone. */

@@ -42,7 +42,9 @@ host_pick(Measure *measure, const void *array, const Tensor *tensor, size_t coun
 static bool
 host_bases(Measure *measure, const void *arrays, uint32_t n, const Tensor *tensor, void *bases)
 {
-	tensor_bases(arrays, measure->output_bytes, n, tensor->dtype, tensor->elements, bases);
+	for (size_t i = 0; i < tensor->elements; i++)
+		tensor_store_float(bases, tensor->dtype, i,
+						   tensor_base(arrays, measure->output_bytes, n, tensor->dtype, i));
 	return true;
 }
 

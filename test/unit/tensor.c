@@ -85,10 +85,26 @@ excuses(int n, float off)
 static bool
 bases(const float *arrays, uint32_t n, float first, float second)
 {
-	float		found[2];
+	return tensor_base(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 0) == first
+		&& tensor_base(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 1) == second;
+}
 
-	tensor_bases(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 2, found);
-	return found[0] == first && found[1] == second;
+/* whether each float16 is the number that the compiler takes it for */
+static bool
+halves(void)
+{
+	bool		good = true;
+
+	for (uint32_t bits = 0; bits < 65536; bits++)
+	{
+		uint16_t	half = (uint16_t) bits;
+		_Float16	value;
+
+		memcpy(&value, &half, sizeof(value));
+		good = good && (isnan((double) value) ? isnan(tensor_load(&half, WIRE_FLOAT16, 0))
+						: tensor_load(&half, WIRE_FLOAT16, 0) == (double) value);
+	}
+	return good;
 }
 
 /* four elements in two rows, changed */
@@ -233,6 +249,7 @@ main(void)
 		  && bases((float[]) {INFINITY, NAN, 1, NAN}, 2, 0, 0), "what changes has none");
 	check(picks(1000, 1000) && picks(1001, 1000) && picks(123456789, 16384) && picks(5, 5),
 		  "picks come from all parts");
+	check(halves(), "a float16 is read as the number that it stands for");
 	check(changes((Change) {.factor = 1}, 1, 0, 3, 2.5)
 		  && changes((Change) {.factor = 2,.shift = 1}, 0, 0, 4, 3),
 		  "an input is shifted and scaled, but for its zeros");

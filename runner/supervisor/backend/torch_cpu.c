@@ -63,7 +63,7 @@ torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t r
 {
 	WireTensor	t = listed(m, executor, run, output);
 
-	return t.address + executor_place_of(&t, &m->output[output], element)
+	return t.address + tensor_place(&m->output[output], t.stride, element)
 		* tensor_dtype_size(m->output[output].dtype);
 }
 

@@ -270,15 +270,20 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 	return good || m->result->outcome != OUTCOME_NONE || conclude(m, OUTCOME_LOST, "no memory");
 }
 
+static double
+base_of(const Picked *p, size_t i)
+{
+	return tensor_base(p->value, p->count * sizeof(double), p->n, WIRE_FLOAT64, i);
+}
+
 /* whether the bases make the tolerance of any element less than rtol and atol do */
 static bool
 needs_bases(const Picked *p, const Tolerance *t)
 {
 	for (size_t i = 0; i < p->count; i++)
 	{
-		double		base;
+		double		base = base_of(p, i);
 
-		tensor_bases(p->value + i, p->count * sizeof(double), p->n, WIRE_FLOAT64, 1, &base);
 		for (uint32_t k = 0; k < p->n; k++)
 		{
 			double		y = p->value[k * p->count + i];
@@ -317,10 +322,8 @@ typical_size(const Picked *p, double *size)
 
 	for (size_t i = 0; i < p->distances; i++)
 	{
-		double		base;
+		double		base = base_of(p, p->element[i]);
 
-		tensor_bases(p->value + p->element[i], p->count * sizeof(base), p->n, WIRE_FLOAT64, 1,
-					 &base);
 		if (base != 0)
 			size[n++] = fabs(base);
 	}

@@ -48,7 +48,7 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 		   sizeof(t));
 	if (t.ndim != layout->ndim || !is_view(m, executor, output, &t, &contiguous))
 		return 0;
-	return executor->pool->address + t.address + executor_place_of(&t, layout, element) * size;
+	return executor->pool->address + t.address + tensor_place(layout, t.stride, element) * size;
 }
 
 /* Gathers an output of a run; `t`: the view of it within a PyTorch executor's pool. */
@@ -60,7 +60,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 	const Tensor *layout = &m->output[output];
 	CuAddress	from = t ? executor->pool->address + t->address
 		: gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
-	CudaView	view = {.ndim = layout->ndim};
+	CudaView	view = {.layout = *layout};
 	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
 	uint64_t	n = layout->elements;
 	void	   *parameters[] = {&from, &to, &size, &n, &view};
@@ -69,11 +69,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 		return true;
 	if (contiguous)
 		return gpu_good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes), "to compare outputs");
-	for (uint32_t d = 0; d < layout->ndim; d++)
-	{
-		view.shape[d] = (uint64_t) layout->shape[d];
-		view.stride[d] = (uint64_t) t->stride[d];
-	}
+	memcpy(view.stride, t->stride, sizeof(view.stride));
 	return gpu_launch(m, GPU_GATHER, n, 1, parameters);
 }
 

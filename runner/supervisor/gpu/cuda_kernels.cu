@@ -6,8 +6,6 @@
  * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
  * element), so no state is kept and no order matters.
  */
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <stdint.h>
 
 #include "supervisor/gpu/cuda_kernels.h"
@@ -34,66 +32,6 @@ philox(u64 seed, u64 counter, uint32_t stream)
 		k1 += 0xBB67AE85u;
 	}
 	return c;
-}
-
-__device__ static void
-store(void *out, uint32_t dtype, u64 i, double value, long long integer)
-{
-	switch (dtype)
-	{
-		case WIRE_FLOAT64:
-			((double *) out)[i] = value;
-			break;
-		case WIRE_FLOAT32:
-			((float *) out)[i] = (float) value;
-			break;
-		case WIRE_FLOAT16:
-			((__half *) out)[i] = __float2half((float) value);
-			break;
-		case WIRE_BFLOAT16:
-			((__nv_bfloat16 *) out)[i] = __float2bfloat16((float) value);
-			break;
-		case WIRE_INT64:
-			((long long *) out)[i] = integer;
-			break;
-		case WIRE_INT32:
-			((int *) out)[i] = (int) integer;
-			break;
-		case WIRE_INT16:
-			((short *) out)[i] = (short) integer;
-			break;
-		case WIRE_BOOL:
-			((unsigned char *) out)[i] = integer != 0;
-			break;
-		default:
-			((unsigned char *) out)[i] = (unsigned char) integer;
-	}
-}
-
-__device__ static double
-load(const void *in, uint32_t dtype, u64 i)
-{
-	switch (dtype)
-	{
-		case WIRE_FLOAT64:
-			return ((const double *) in)[i];
-		case WIRE_FLOAT32:
-			return ((const float *) in)[i];
-		case WIRE_FLOAT16:
-			return __half2float(((const __half *) in)[i]);
-		case WIRE_BFLOAT16:
-			return __bfloat162float(((const __nv_bfloat16 *) in)[i]);
-		case WIRE_INT64:
-			return (double) ((const long long *) in)[i];
-		case WIRE_INT32:
-			return ((const int *) in)[i];
-		case WIRE_INT16:
-			return ((const short *) in)[i];
-		case WIRE_INT8:
-			return ((const signed char *) in)[i];
-		default:
-			return ((const unsigned char *) in)[i];
-	}
 }
 
 __device__ static float2
@@ -171,7 +109,7 @@ cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n
 			}
 		}
 		for (int j = 0; j < 4 && 4 * q + j < n; j++)
-			store(out, dtype, 4 * q + j, value[j], integer[j]);
+			tensor_store(out, dtype, 4 * q + j, value[j], integer[j]);
 	}
 }
 
@@ -196,15 +134,8 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
-		u64			rest = i,
-					place = 0;
+		u64			place = tensor_place(&view.layout, view.stride, i);
 
-#pragma unroll 1
-		for (int d = (int) view.ndim - 1; d >= 0; d--)
-		{
-			place += (rest % view.shape[d]) * view.stride[d];
-			rest /= view.shape[d];
-		}
 		switch (size)
 		{
 			case 8:
@@ -230,8 +161,9 @@ cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-		store(to, dtype, i, change_of(&change, load(from, dtype, change_source(&change, i)))
-			  * change_large(&change, i), 0);
+		tensor_store(to, dtype, i,
+					 change_of(&change, tensor_load(from, dtype, change_source(&change, i)))
+					 * change_large(&change, i), 0);
 }
 
 /* elements that stand for all, see tolerance_pick() */
@@ -242,10 +174,10 @@ cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-		out[i] = load(array, dtype, tolerance_pick(n, count, i));
+		out[i] = tensor_load(array, dtype, tolerance_pick(n, count, i));
 }
 
-/* of each element its base over `count` arrays, as tensor_bases() */
+/* of each element its base over `count` arrays */
 extern "C" __global__ void
 cudal1_bases(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64 n, void *out)
 {
@@ -253,20 +185,7 @@ cudal1_bases(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
-	{
-		double		low = load(arrays, dtype, i),
-					high = low;
-
-#pragma unroll 1
-		for (uint32_t k = 1; k < count; k++)
-		{
-			double		value = load(arrays + k * stride, dtype, i);
-
-			low = fmin(low, value);
-			high = fmax(high, value);
-		}
-		store(out, dtype, i, tolerance_base(low, high), 0);
-	}
+		tensor_store(out, dtype, i, tensor_base(arrays, stride, count, dtype, i), 0);
 }
 
 /* the rule of tensor_compare */
@@ -284,9 +203,6 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
-		double		y,
-					x,
-					allowed;
 		float		error;
 
 		if (exact)
@@ -305,20 +221,8 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			}
 			continue;
 		}
-		y = load(expected, dtype, i);
-		x = load(found, dtype, i);
-		infinite += !isfinite(y);
-		if (x == y || (x != x && y != y))
-			continue;
-		error = INFINITY;
-		if (isfinite(x) && isfinite(y))
-		{
-			allowed = tolerance_of(&tolerance, y,
-								   tolerance.scale * (tolerance.scales ? tolerance.scales[i] : 1),
-								   tolerance.bases ? load(tolerance.bases, dtype, i)
-								   : tolerance.base);
-			error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
-		}
+		infinite += !isfinite(tensor_load(expected, dtype, i));
+		error = (float) tensor_error(expected, found, dtype, i, &tolerance);
 		worst = fmaxf(worst, error);
 		if (error > 1)
 			first = wrong++ == 0 ? i : first;

@@ -7,14 +7,12 @@
 
 #include <stdint.h>
 
-#include "common/tolerance.h"
-#include "common/wire.h"
+#include "common/tensor.h"
 
 typedef struct CudaView
 {
-	uint32_t	ndim;
-	uint64_t	shape[WIRE_MAX_DIMS];
-	uint64_t	stride[WIRE_MAX_DIMS];	/* in elements */
+	Tensor		layout;
+	int64_t		stride[WIRE_MAX_DIMS];	/* in elements */
 } CudaView;
 
 typedef struct CudaComparison

@@ -1,0 +1,163 @@
+/*
+ * element.h
+ *		Elements of arrays: as numbers, and how far one is off; the same on a CPU and on a GPU.
+ */
+#ifndef CUDAL1_ELEMENT_H
+#define CUDAL1_ELEMENT_H
+
+#include <string.h>
+
+#include "common/tolerance.h"
+#include "common/wire.h"
+
+/* float16 and bfloat16 of a value, ties to even; without a branch, for many side by side */
+TOLERANCE_INLINE uint16_t
+tensor_half(float value)
+{
+	uint32_t	bits;
+	uint32_t	sign;
+	uint32_t	normal;
+	uint32_t	tiny;
+	uint32_t	half;
+	float		shifted;
+
+	memcpy(&bits, &value, sizeof(bits));
+	sign = bits & 0x80000000;
+	bits ^= sign;
+	normal = ((bits + 0xFFF + ((bits >> 13) & 1)) >> 13) - (112 << 10);
+	/* below 2^-14 the sum's last place is float16's */
+	memcpy(&shifted, &bits, sizeof(shifted));
+	shifted += 0.5f;
+	memcpy(&tiny, &shifted, sizeof(tiny));
+	half = bits < 0x38800000 ? tiny - 0x3F000000 : normal;
+	half = bits >= 0x477FF000 ? 0x7C00 : half;
+	half = bits > 0x7F800000 ? 0x7E00 : half;
+	return (uint16_t) (half | sign >> 16);
+}
+
+TOLERANCE_INLINE uint16_t
+tensor_bfloat(float value)
+{
+	uint32_t	bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	bits = (bits & 0x7FFFFFFF) > 0x7F800000 ? bits | 0x400000 : bits + 0x7FFF + ((bits >> 16) & 1);
+	return (uint16_t) (bits >> 16);
+}
+
+/* the float whose bits these are, of which the exponent is off by `shift` */
+TOLERANCE_INLINE float
+tensor_float(uint32_t bits, float shift)
+{
+	float		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value * shift;
+}
+
+/* an element of any type: of a floating point type `value`, else `integer` */
+TOLERANCE_INLINE void
+tensor_store(void *out, uint32_t dtype, uint64_t i, double value, int64_t integer)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			((double *) out)[i] = value;
+			break;
+		case WIRE_FLOAT32:
+			((float *) out)[i] = (float) value;
+			break;
+		case WIRE_FLOAT16:
+			((uint16_t *) out)[i] = tensor_half((float) value);
+			break;
+		case WIRE_BFLOAT16:
+			((uint16_t *) out)[i] = tensor_bfloat((float) value);
+			break;
+		case WIRE_INT64:
+			((int64_t *) out)[i] = integer;
+			break;
+		case WIRE_INT32:
+			((int32_t *) out)[i] = (int32_t) integer;
+			break;
+		case WIRE_INT16:
+			((int16_t *) out)[i] = (int16_t) integer;
+			break;
+		case WIRE_BOOL:
+			((uint8_t *) out)[i] = integer != 0;
+			break;
+		default:
+			((uint8_t *) out)[i] = (uint8_t) integer;
+	}
+}
+
+TOLERANCE_INLINE double
+tensor_load(const void *in, uint32_t dtype, uint64_t i)
+{
+	uint32_t	half;
+
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			return ((const double *) in)[i];
+		case WIRE_FLOAT32:
+			return ((const float *) in)[i];
+		case WIRE_FLOAT16:
+			half = ((const uint16_t *) in)[i];
+			/* the largest exponent stands for what is not finite */
+			half = (half & 0x8000) << 16 | (half & 0x7FFF) << 13
+				| ((half & 0x7C00) == 0x7C00 ? 0x7F800000 : 0);
+			return tensor_float(half, 0x1p112f);
+		case WIRE_BFLOAT16:
+			return tensor_float((uint32_t) ((const uint16_t *) in)[i] << 16, 1);
+		case WIRE_INT64:
+			return (double) ((const int64_t *) in)[i];
+		case WIRE_INT32:
+			return ((const int32_t *) in)[i];
+		case WIRE_INT16:
+			return ((const int16_t *) in)[i];
+		case WIRE_INT8:
+			return ((const int8_t *) in)[i];
+		default:
+			return ((const uint8_t *) in)[i];
+	}
+}
+
+/*
+ * By how many tolerances an element of a floating point type is off; infinity where one of both is
+ * not finite, 0 where both are the same.
+ */
+TOLERANCE_INLINE double
+tensor_error(const void *expected, const void *found, uint32_t dtype, uint64_t i,
+			 const Tolerance *t)
+{
+	double		y = tensor_load(expected, dtype, i);
+	double		x = tensor_load(found, dtype, i);
+	double		allowed;
+
+	if (x == y || (x != x && y != y))
+		return 0;
+	if (!isfinite(x) || !isfinite(y))
+		return INFINITY;
+	allowed = tolerance_of(t, y, t->scale * (t->scales ? t->scales[i] : 1),
+						   t->bases ? tensor_load(t->bases, dtype, i) : t->base);
+	return allowed > 0 ? fabs(x - y) / allowed : INFINITY;
+}
+
+/* The base of an element over `n` arrays that lie `stride` bytes apart; NaN does not count. */
+TOLERANCE_INLINE double
+tensor_base(const void *arrays, uint64_t stride, uint32_t n, uint32_t dtype, uint64_t i)
+{
+	double		low = NAN,
+				high = NAN;
+
+	for (uint32_t k = 0; k < n; k++)
+	{
+		double		value = tensor_load((const char *) arrays + k * stride, dtype, i);
+
+		low = fmin(low, value);
+		high = fmax(high, value);
+	}
+	return tolerance_base(low, high);
+}
+
+#endif							/* CUDAL1_ELEMENT_H */
