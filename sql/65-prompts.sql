@@ -504,7 +504,7 @@ reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 
 
 CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
 RETURNS TABLE (candidate_ids bigint[], codes text[], reasons text[])
-LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off
+LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off SET jit = off
 AS $$
 	WITH latest AS (
 		SELECT p.candidate_id, max(p.proposal_id) AS at

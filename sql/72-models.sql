@@ -418,7 +418,7 @@ COMMENT ON FUNCTION cudal1.claim_requests IS
 a lease; job is a line of its input. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
-RETURNS float8 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off
+RETURNS float8 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
 AS $$
 	SELECT min(greatest(0,
 		extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
@@ -442,7 +442,7 @@ COMMENT ON FUNCTION cudal1.next_request IS
 CREATE FUNCTION cudal1.hold_requests(worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-	SET enable_seqscan = off
+	SET enable_seqscan = off SET jit = off
 AS $$
 	UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
 		WHERE r.state = 'running' AND r.worker = hold_requests.worker

@@ -59,6 +59,14 @@ WHERE (p.pronamespace = 'cudal1'::regnamespace OR p.proname LIKE 'cudal1\_%')
 	AND NOT coalesce(p.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
 ORDER BY 1;
 
+-- the JIT compiler, whose second a disabled path's cost would start, is off wherever paths are
+SELECT p.oid::regprocedure AS function
+FROM pg_proc p
+WHERE (p.pronamespace = 'cudal1'::regnamespace OR p.proname LIKE 'cudal1\_%')
+	AND p.proconfig && '{enable_seqscan=off,enable_bitmapscan=off,enable_sort=off,enable_hashjoin=off,enable_mergejoin=off}'
+	AND NOT p.proconfig @> '{jit=off}'
+ORDER BY 1;
+
 -- the extension goes as it came
 DROP EXTENSION cudal1;
 SELECT count(*) FROM pg_namespace WHERE nspname = 'cudal1';
