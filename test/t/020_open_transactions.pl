@@ -236,17 +236,25 @@ my $anna = $node->background_psql('postgres', extra_params => [ '-U', 'anna' ], 
 $anna->set_query_timer_restart;
 sub fill { my ($text) = @_; $text =~ s/ROUND/$n/g; return $text; }
 
+sub called
+{
+	my ($name, $call) = @_;
+	$anna->{stderr} = '';
+	$anna->query(fill($call));
+	is($anna->{stderr} =~ /(ERROR.*)/ ? $1 : '', '', "$name: is called");
+	return;
+}
+
+# several calls are those that only read, held open together
 sub held
 {
-	my ($name, $prepare, $call, $expected) = @_;
+	my ($name, $prepare, $calls, $expected) = @_;
 
 	$n++;
 	sql("CALL public.prepare($n)");
 	sql(fill($prepare)) if $prepare ne '';
 	$anna->query('BEGIN');
-	$anna->{stderr} = '';
-	$anna->query(fill($call));
-	is($anna->{stderr} =~ /(ERROR.*)/ ? $1 : '', '', "$name: is called");
+	called(ref $calls ? @$_ : ($name, $_)) for ref $calls ? @$calls : $calls;
 	my ($status, $report, $error) = $node->psql('postgres', "CALL public.work($n, NULL)");
 	is($report . $error, $expected // '20 verdicts, 20 answers, 20 taken', "$name: others go on");
 	$anna->query('ROLLBACK');
@@ -261,12 +269,11 @@ sub held
 
 my @functions = split /\n/, sql("SELECT DISTINCT object FROM unnest('{trainer,analyst}'::text[]) AS k, cudal1.privileges(k) AS p WHERE p.privilege = 'EXECUTE' ORDER BY 1");
 cmp_ok(scalar @functions, '>', 40, 'there are functions for trainers and analysts');
-for my $function (@functions)
+for my $function (grep { $calls{$_} } @functions)
 {
-	my @calls = map { [ "$function, $_->[0]", @$_[ 1 .. $#$_ ] ] } @{ $calls{$function} // [] };
-	@calls = [ $function, '', "SELECT count(*) FROM $function(@{[ $reads{$function} // '' ]})" ] if !@calls;
-	held(@$_) for @calls;
+	held("$function, $_->[0]", @$_[ 1 .. $#$_ ]) for @{ $calls{$function} };
 }
+held('functions that read', '', [ map { [ $_, "SELECT count(*) FROM $_(@{[ $reads{$_} // '' ]})" ] } grep { !$calls{$_} } @functions ]);
 is(sql(q{SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NULL}), '0', 'every answer is taken in the end');
 is(sql('SELECT * FROM cudal1.check_of_buckets()'), '', 'buckets agree with their codes');
 
