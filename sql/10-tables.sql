@@ -501,7 +501,6 @@ CREATE TABLE cudal1.job (
 	priority			int NOT NULL DEFAULT 0,
 	trainer				text COLLATE pg_catalog."C" NOT NULL DEFAULT cudal1.caller(),
 	state				text NOT NULL DEFAULT 'queued',
-	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	deadline			timestamptz,
 	attempt				int NOT NULL DEFAULT 0,
 	failures			int NOT NULL DEFAULT 0,

@@ -36,7 +36,6 @@ CREATE FUNCTION cudal1.take_job(d cudal1.device, trainer text, names text[], lan
 RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	moment	CONSTANT timestamptz := clock_timestamp();
 	hit		record;
 BEGIN
 	LOOP
@@ -52,7 +51,6 @@ BEGIN
 							JOIN cudal1.task AS t ON t.task_id = x.task_id
 						WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores
 							AND x.state = 'queued' AND x.trainer = take_job.trainer
-							AND x.not_before <= moment
 							AND (x.kind = 'evaluate' OR coalesce(t.device_model, d.model) = d.model)
 							AND CASE WHEN x.kind IN ('evaluate', 'reverify') THEN true
 									 WHEN x.kind = 'profile'

@@ -114,7 +114,6 @@ RETURNS cudal1.job[] LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	ahead	CONSTANT int := 512;	-- jobs that are looked at
-	moment	CONSTANT timestamptz := clock_timestamp();
 	room	int := least(most,
 		(SELECT p.group_most FROM cudal1.profile AS p WHERE p.name = j.profile));
 	idle	bigint;
@@ -145,8 +144,7 @@ BEGIN
 				ORDER BY y.job_id LIMIT ahead) AS near
 				JOIN cudal1.job AS x USING (job_id) JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.state = 'queued' AND x.task_id = j.task_id AND x.candidate_id <> j.candidate_id
-				AND x.kind = j.kind AND x.profile = j.profile AND x.attempt = 0
-				AND x.not_before <= moment AND NOT c.imported
+				AND x.kind = j.kind AND x.profile = j.profile AND x.attempt = 0 AND NOT c.imported
 				AND c.state = CASE j.kind WHEN 'measure' THEN 'queued' ELSE 'verifying' END
 			ORDER BY x.job_id
 			LIMIT room - 1

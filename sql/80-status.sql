@@ -26,7 +26,6 @@ CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority,
 		j.profile, j.enqueued_at, j.deadline, j.failures, j.trainer,
 		CASE WHEN j.deadline <= clock_timestamp() THEN 'its deadline has passed'
-			WHEN j.not_before > clock_timestamp() THEN format('not before %s', j.not_before)
 			WHEN d.last_seen IS NULL
 				THEN format('no enabled device %s with language %s and %s core(s)', j.device,
 					j.language, j.cores)

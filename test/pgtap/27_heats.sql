@@ -39,7 +39,7 @@ SELECT is(pg_temp.finish(2, 2, '{"outcome": "cancelled"}'), 'stored', 'so does t
 SELECT is(pg_temp.finish(2, 3, '{"outcome": "lost"}'), 'stored', 'and one that was lost');
 
 SELECT cudal1.finish(job_id, attempt, '{"outcome": "crash", "device_seconds": 1}') FROM cudal1.claim(:d, 'w') \g /dev/null
-UPDATE cudal1.job SET not_before = '-infinity' \g /dev/null
+UPDATE cudal1.job SET cores = 1 \g /dev/null
 SELECT ok(pg_temp.claim(3) > 0, 'then others');
 SELECT ok(bool_and(c.attempt = 1) OR count(*) = 1, 'what was claimed before is measured by itself') FROM claimed AS c WHERE round = 3;
 SELECT is((SELECT cudal1.release(job_id, attempt) FROM claimed WHERE round = 3 AND n = 1), 'released', 'one can be given back');

@@ -101,7 +101,7 @@ BEGIN
 	COMMIT;
 	-- a device that has nothing to do
 	SET cudal1.certify = on;
-	UPDATE cudal1.job SET not_before = 'infinity' WHERE job_id = ANY (ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' FOR UPDATE SKIP LOCKED));
+	UPDATE cudal1.job SET cores = 1000 WHERE job_id = ANY (ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' FOR UPDATE SKIP LOCKED));
 	UPDATE cudal1.turn SET claimed_at = '-infinity';
 	PERFORM cudal1.claim(1, 'server 1 worker 1');
 	COMMIT;
@@ -119,13 +119,13 @@ my $n = 0;
 my $answer = q{(SELECT code FROM cudal1_parse_response(E'## Performance Analysis\n\nx\n\n## Algorithm Design\n\nx\n\n## Code Implementation\n\n```c\nround ROUND answer 7\n```\n'))};
 my $prompt = q{(SELECT prompt_id FROM cudal1_prompt('task', kind => 'augment'))};
 my $running = q{SET ROLE anna; SELECT cudal1_submit('task', 'round ROUND running'); RESET ROLE;
-	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
+	UPDATE cudal1.job SET cores = 1000 WHERE trainer <> 'anna';
 	SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1');
-	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
+	UPDATE cudal1.job SET cores = 1 WHERE trainer <> 'anna'};
 my $decided = q{SET ROLE anna; SELECT cudal1_submit('islands', 'round ROUND decided'); RESET ROLE;
-	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
+	UPDATE cudal1.job SET cores = 1000 WHERE trainer <> 'anna';
 	SELECT cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.2}') FROM cudal1.claim(1, 'server 1 worker 1') AS c;
-	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
+	UPDATE cudal1.job SET cores = 1 WHERE trainer <> 'anna'};
 my %calls = (
 	cudal1_add_task => [
 		[ 'a new one', '', q{SELECT cudal1_add_task('task ROUND', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": true}')} ]
