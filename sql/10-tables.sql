@@ -512,14 +512,7 @@ CREATE TABLE cudal1.job (
 	claimed_at			timestamptz,
 	heat				bigint,
 	lease_until			timestamptz,
-	phase				text,
-	held_by				text,
-	pairs				int,
-	rounds				int,
-	estimate			float8,
-	lower				float8,
-	upper				float8,
-	seconds_left		float8,
+	progress			jsonb,
 	enqueued_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
 	UNIQUE (candidate_id, kind, profile, device, trainer),
 	CHECK (kind IN ('measure', 'verify', 'evaluate', 'reverify', 'profile')),
@@ -539,6 +532,8 @@ trainer asked for it. Each role that proposes a candidate has a job of its own; 
 is claimed serves all';
 COMMENT ON COLUMN cudal1.job.heat IS
 'of a running job that is measured together with others: the job_id of the first of them';
+COMMENT ON COLUMN cudal1.job.progress IS
+'what its worker told last; cudal1.activity has its members as columns';
 COMMENT ON COLUMN cudal1.job.deadline IS
 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS

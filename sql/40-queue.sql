@@ -265,9 +265,7 @@ BEGIN
 				login = cudal1.caller(), device_id = d.device_id,
 				claimed_at = clock_timestamp(),
 				heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
-				lease_until = clock_timestamp() + claim.lease, phase = NULL,
-				pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
-				seconds_left = NULL
+				lease_until = clock_timestamp() + claim.lease, progress = NULL
 			WHERE x.job_id = m.job_id;
 		IF m.kind = 'measure' THEN
 			-- one that was discarded was proposed again by a transaction that did not see it yet
@@ -314,17 +312,19 @@ BEGIN
 	-- (cudal1_cancel): the next one prolongs the lease
 	UPDATE cudal1.job AS j
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
-			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string'
-				THEN left(progress ->> 'phase', 40) ELSE j.phase END,
-			held_by = CASE WHEN progress IS NULL THEN j.held_by
-				WHEN jsonb_typeof(progress -> 'held_by') = 'string'
-				THEN left(progress ->> 'held_by', 200) END,
-			pairs = coalesce(cudal1.json_int(progress -> 'pairs'), j.pairs),
-			rounds = coalesce(cudal1.json_int(progress -> 'rounds'), j.rounds),
-			estimate = coalesce(cudal1.json_float(progress -> 'estimate'), j.estimate),
-			lower = coalesce(cudal1.json_float(progress -> 'lower'), j.lower),
-			upper = coalesce(cudal1.json_float(progress -> 'upper'), j.upper),
-			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
+			progress = CASE WHEN heartbeat.progress IS NULL THEN j.progress
+				ELSE coalesce(j.progress - 'held_by', '{}') || jsonb_strip_nulls(jsonb_build_object(
+					'phase', CASE jsonb_typeof(heartbeat.progress -> 'phase') WHEN 'string'
+						THEN left(heartbeat.progress ->> 'phase', 40) END,
+					'held_by', CASE jsonb_typeof(heartbeat.progress -> 'held_by') WHEN 'string'
+						THEN left(heartbeat.progress ->> 'held_by', 200) END,
+					'pairs', cudal1.json_int(heartbeat.progress -> 'pairs'),
+					'rounds', cudal1.json_int(heartbeat.progress -> 'rounds'),
+					'estimate', cudal1.json_float(heartbeat.progress -> 'estimate'),
+					'lower', cudal1.json_float(heartbeat.progress -> 'lower'),
+					'upper', cudal1.json_float(heartbeat.progress -> 'upper'),
+					'seconds_left', cudal1.json_float(heartbeat.progress -> 'seconds_left')))
+				END
 		FROM (SELECT x.job_id FROM cudal1.job AS x
 			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt
 				AND x.state = 'running' AND cudal1.owns(x.login)

@@ -176,9 +176,7 @@ BEGIN
 	UPDATE cudal1.job AS x
 		SET state = 'queued', failures = requeue_job.failures,
 			device = coalesce(requeue_job.device, x.device),
-			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL,
-			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
-			seconds_left = NULL
+			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL, progress = NULL
 		WHERE x.job_id = j.job_id;
 	-- the attempts are the candidate's, whatever role's job they were made by
 	UPDATE cudal1.job AS x SET failures = requeue_job.failures

@@ -4,11 +4,13 @@
 
 CREATE VIEW cudal1.activity AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, d.device_key AS device, j.worker,
-		j.phase, j.pairs, j.rounds,
-		   j.estimate, j.lower, j.upper, j.seconds_left, j.claimed_at AS since, j.lease_until,
-		   j.attempt, j.failures, j.cancel_requested, j.heat,
-		   CASE WHEN j.phase = 'waiting' THEN j.held_by END AS held_by
+		p.phase, p.pairs, p.rounds, p.estimate, p.lower, p.upper, p.seconds_left,
+		j.claimed_at AS since, j.lease_until, j.attempt, j.failures, j.cancel_requested, j.heat,
+		CASE WHEN p.phase = 'waiting' THEN p.held_by END AS held_by
 	FROM cudal1.job AS j
+		CROSS JOIN LATERAL jsonb_to_record(COALESCE(j.progress, '{}')) AS p (phase text,
+			held_by text, pairs int, rounds int, estimate float8, lower float8, upper float8,
+			seconds_left float8)
 		JOIN cudal1.task AS t ON t.task_id = j.task_id
 		JOIN cudal1.device AS d ON d.device_id = j.device_id
 	WHERE j.state = 'running';

@@ -21,13 +21,13 @@ $session->quit;
 
 # progress
 $id = submit($node, "progress building 0\nwait go-building\nprogress measuring 80 1.31\nwait go-measuring\nresult 1.25");
-wait_for($node, "SELECT phase FROM cudal1.job", 'building', 'the first progress is visible');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'building', 'the first progress is visible');
 is(state_of($node, $id), 'measuring', 'the candidate is being measured');
 # the transaction that stores progress ends soon
 wait_for($node, "SELECT count(*) FROM pg_stat_activity a JOIN cudal1.worker_state() w USING (pid) WHERE a.xact_start IS NOT NULL",
 	'0', 'the worker has no transaction open while it measures');
 touch_file($node, 'go-building');
-wait_for($node, "SELECT concat_ws(' ', phase, rounds, estimate) FROM cudal1.job", 'measuring 80 1.31', 'progress goes on');
+wait_for($node, "SELECT concat_ws(' ', phase, rounds, estimate) FROM cudal1.activity", 'measuring 80 1.31', 'progress goes on');
 like(scalar_of($node, "SELECT note FROM cudal1.worker_state()"), qr/^measuring, jobs: 1/, 'the worker says what it does');
 touch_file($node, 'go-measuring');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'the result is stored');
@@ -50,7 +50,7 @@ place_known($node, 1500, 'claims follow each other until all are placed');
 # cancelling: one that is measured, one that waits
 $id = submit($node, "progress measuring 1\nwait never\nresult 1.1");
 my $queued = submit($node, "result 1.1\n# queued");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'one is measured, one waits');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'one is measured, one waits');
 is(scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id, $queued])"), '2', 'both are cancelled');
 wait_for($node, "SELECT count(*) FROM cudal1.job", '0', 'the queue is empty');
 is(state_of($node, $id), 'discarded cancelled', 'the measured one is discarded');
@@ -60,7 +60,7 @@ no_children($node);
 
 # a program that does not listen is killed
 $id = submit($node, "stubborn\nprogress measuring 1\nwait never");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a stubborn one is measured');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a stubborn one is measured');
 scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id])");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'a stubborn one is cancelled too');
 no_children($node);

@@ -13,7 +13,7 @@ sub measured_once
 
 # the measuring program: an attempt is lost, and another one made
 my $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.5");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a program measures');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures');
 my ($pid) = children($node);
 kill 'KILL', $pid;
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another attempt is made');
@@ -33,7 +33,7 @@ is(scalar_of($node, "SELECT count(*) = (SELECT attempts FROM cudal1.profile WHER
 # the worker, by a signal that the server survives: its claims are given back, not failed
 my $survivor = submit($node, "progress measuring 1\nfirst wait never\nresult 1.6");
 my $next = submit($node, "result 1.7");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $survivor", 'measuring', 'a program measures again');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $survivor", 'measuring', 'a program measures again');
 my $worker = worker_pid($node);
 scalar_of($node, "SELECT pg_terminate_backend($worker)");
 wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE candidate_id IN ($survivor, $next) AND state = 'successful'", '2',
@@ -57,7 +57,7 @@ sub kill_hard
 	my ($what, $victim) = @_;
 	my $candidate = submit($node, "progress measuring 1\nfirst wait never\nresult 1.8\n# $what");
 	my $waiting = submit($node, "result 1.9\n# $what");
-	wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $candidate", 'measuring', "$what: a program measures");
+	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $candidate", 'measuring', "$what: a program measures");
 	my ($program) = children($node);
 	my $previous = worker_pid($node);
 	$victim->();
@@ -97,7 +97,7 @@ is( scalar_of($node, "SELECT count(*) FROM cudal1.candidate c JOIN cudal1.measur
 
 # a claim of a worker that is gone for good: the lease ends it
 $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.5\n# stopped");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a program measures once more');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures once more');
 # in one transaction, because the worker would prolong the lease in between
 is(scalar_of($node, "BEGIN; UPDATE cudal1.job SET lease_until = '-infinity', worker = 'agent elsewhere' WHERE candidate_id = $id; SELECT cudal1.expire_leases(); COMMIT"),
 	'1', 'its lease ends');

@@ -7,7 +7,7 @@ my $node = new_server('shutdown', conf => 'cudal1.prefetch = 1');
 my $measured = submit($node, "progress measuring 3\nfirst wait never\nresult 1.5");
 my $stubborn = submit($node, "stubborn\noffspring\nprogress measuring 4\nfirst wait never\nresult 1.6");
 my $queued = submit($node, "result 1.7");
-wait_for($node, "SELECT count(*) FROM cudal1.job WHERE phase = 'measuring'", '2', 'two programs run');
+wait_for($node, "SELECT count(*) FROM cudal1.activity WHERE phase = 'measuring'", '2', 'two programs run');
 $node->stop('fast');
 await_children($node, 0, 'no program is left, stubborn ones and their offspring included');
 unlike($node->logfile && slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'the server ended in peace');
@@ -45,7 +45,7 @@ is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'po
 
 # a reload takes them away
 my $id = submit($node, "progress measuring 3\nfirst wait never\nresult 1.8");
-wait_for($node, "SELECT phase FROM cudal1.job", 'measuring', 'a program runs');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'a program runs');
 $node->append_conf('postgresql.conf', "cudal1.databases = nowhere");
 $node->reload;
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cudal1 worker'", '0', 'a database no longer listed loses its worker');

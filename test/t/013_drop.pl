@@ -8,7 +8,7 @@ my $node = new_server('drop', conf => "cudal1.databases = 'postgres, lab'");
 my $worker = worker_pid($node);
 submit($node, "progress measuring 3\nwait never");
 submit($node, "result 1.1");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'a program runs');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'a program runs');
 $node->safe_psql('postgres', "DROP EXTENSION cudal1; DROP SCHEMA IF EXISTS cudal1");
 no_children($node);
 create_extension($node, 'postgres');
@@ -19,7 +19,7 @@ is(scalar_of($node, "SELECT count(*) FROM cudal1.device"), '1', 'which registere
 
 # dropped and created in one transaction: the worker must not mistake one for the other
 submit($node, "progress measuring 4\nwait never\n# again");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'a program runs again');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'a program runs again');
 $node->safe_psql('postgres', "BEGIN; DROP EXTENSION cudal1; CREATE EXTENSION cudal1; COMMIT");
 no_children($node);
 is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement"), '0', 'nothing of the old one reaches the new one');
@@ -42,7 +42,7 @@ SQL
 
 # a dropped extension that comes back by rollback
 $id = submit($node, "progress measuring 5\nwait go-on\nresult 1.3");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'and again');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'and again');
 $node->safe_psql('postgres', "BEGIN; DROP EXTENSION cudal1; ROLLBACK");
 touch_file($node, 'go-on');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a DROP that is rolled back changes nothing');
@@ -54,7 +54,7 @@ sub occupy
 	my ($database) = @_;
 	create_extension($node, $database);
 	my $candidate = submit($node, "stubborn\nprogress measuring 6\nwait never-$database\nresult 1.4", database => $database);
-	wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', "a program runs for $database", $database);
+	wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', "a program runs for $database", $database);
 	return $candidate;
 }
 for my $command ('DROP DATABASE lab', 'DROP DATABASE lab WITH (FORCE)')

@@ -99,7 +99,7 @@ wait_for($node, "SELECT verdict($id)", 'successful 1.9', 'and measuring goes on 
 
 # the queue itself fails for a while: nothing is lost
 $id = submit($node, "progress measuring 1\nwait go-locked\nresult 1.55");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a program measures');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures');
 my $session = $node->background_psql('postgres');
 $session->query_safe("BEGIN; LOCK TABLE cudal1.measurement IN ACCESS EXCLUSIVE MODE");
 $offset = -s $node->logfile;

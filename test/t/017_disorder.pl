@@ -66,7 +66,7 @@ $node->append_conf('postgresql.conf', "cudal1.devices = 'cpu:1,cpu:2'");
 $node->reload;
 wait_for($node, "SELECT count(*) FROM cudal1.device WHERE class = 'cpu'", '2', 'a second device');
 my $cancelled = submit($node, "progress measuring 1\nwait go-never\nresult 1.1");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $cancelled", 'measuring', 'one is measured');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $cancelled", 'measuring', 'one is measured');
 $session->query_safe("BEGIN");
 is($session->query_safe("SELECT cudal1_cancel(ARRAY[$cancelled])"), '1', 'it is cancelled in a transaction that stays open');
 $offset = -s $node->logfile;

@@ -16,7 +16,7 @@ my @sessions = map { $node->background_psql('postgres', extra_params => [ '-U', 
 my $id = $sessions[0]->query_safe(q{SELECT cudal1_submit('task', E'progress measuring\nwait go\nresult 1.3')});
 my $prompt = $sessions[0]->query_safe(q{SELECT prompt_id FROM cudal1_prompt('task', kind => 'augment')});
 my $request = $sessions[0]->query_safe("SELECT cudal1_generate($prompt, 'wait:answer')");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a candidate is measured');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a candidate is measured');
 wait_for($node, "SELECT state FROM cudal1.request WHERE request_id = $request", 'running', 'a request is in flight');
 
 my @calls = ("SELECT cudal1_certify_task('task')", "SELECT cudal1_cancel(ARRAY[$id])", "SELECT cudal1_cancel_requests(ARRAY[$request])",

@@ -95,7 +95,7 @@ sub strays
 
 begin_work($node, '{"bucket_seconds": 0.01, "window_seconds": 0.001, "build_seconds": 4, "run_limit_max": 0.1, "budget_seconds": 3}');
 
-my $running = q{SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL};
+my $running = q{SELECT count(*) FROM cudal1.activity WHERE phase IS NOT NULL};
 
 wait_until('a device is found', 120, sub { sql('SELECT count(*) FROM cudal1.device') > 0 });
 submit(4);
@@ -232,7 +232,7 @@ my $lock = take_device();
 submit(1);
 my @frozen = freeze('measure', 'a supervisor');
 submit(1);
-wait_until('another waits for its device', 30, sub { sql('SELECT phase FROM cudal1.job ORDER BY job_id DESC LIMIT 1') eq 'waiting' });
+wait_until('another waits for its device', 30, sub { sql('SELECT phase FROM cudal1.activity ORDER BY job_id DESC LIMIT 1') eq 'waiting' });
 push @frozen, freeze('measure', 'a supervisor that waits for its device', @frozen);
 close $lock;
 gone('measure', 'a frozen supervisor', @frozen);

@@ -15,18 +15,18 @@ is(scalar_of($node, "SELECT device_key FROM cudal1.device"), 'host-a cpu:1', 'th
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer' AND state = 'idle'",
 	'1', 'the agent waits');
 my $id = submit($node, "progress building 0\nwait go-building\nprogress measuring 80 1.31\nwait go-measuring\nresult 1.25");
-wait_for($node, "SELECT phase FROM cudal1.job", 'building', 'a submission is claimed, and its first progress is visible');
+wait_for($node, "SELECT phase FROM cudal1.activity", 'building', 'a submission is claimed, and its first progress is visible');
 is(state_of($node, $id), 'measuring', 'the candidate is being measured');
 # the transaction that stores progress ends soon
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer' AND xact_start IS NOT NULL",
 	'0', 'no transaction is open while it measures');
 touch_for($agent, 'go-building');
-wait_for($node, "SELECT concat_ws(' ', phase, rounds, estimate) FROM cudal1.job", 'measuring 80 1.31', 'progress goes on');
+wait_for($node, "SELECT concat_ws(' ', phase, rounds, estimate) FROM cudal1.activity", 'measuring 80 1.31', 'progress goes on');
 touch_for($agent, 'go-measuring');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'the result is stored');
 
 $id = submit($node, "progress measuring 1\nwait never\nresult 1.1");
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'one is measured');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'one is measured');
 is(scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id])"), '1', 'and cancelled');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'the agent hears of it');
 await(sub { agent_children($agent) == 0 }, 'the measuring program was ended');

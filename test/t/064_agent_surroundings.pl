@@ -59,7 +59,7 @@ sub program_of
 }
 my $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.31");
 start_agent($host);
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a measurement runs');
 kill 'TERM', program_of($id);
 await(sub { agent_children($host) == 0 }, 'its program gets the signal first, and gives up');
 stop_agent($host, 'then the agent');
@@ -72,7 +72,7 @@ wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHER
 for my $number ('TERM', 'KILL')
 {
 	$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.32\n# $number");
-	wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'another runs');
+	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'another runs');
 	kill $number, program_of($id);
 	wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.32',
 		"a program that alone gets SIG$number is run again");
@@ -99,7 +99,7 @@ upgrade($version);
 $id = submit($node, "progress measuring 1\nwait go-upgrade\nresult 1.33");
 my $next = submit($node, "result 1.34");
 start_agent($host);
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a measurement runs');
 upgrade('77.1.0');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'measurer'");
 await(sub { agent_log($host) =~ /nothing more is claimed/ }, 'the database is upgraded meanwhile, and the agent notices');
@@ -141,7 +141,7 @@ $node->reload;
 
 $id = submit($node, "progress measuring 1\nwait go-patience\nresult 1.35");
 start_agent($host, '--until-idle', '--patience', '1');
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a pilot measures');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a pilot measures');
 $node->stop;
 my $second = new_agent($node, 'host-b');
 start_agent($second, '--until-idle', '--patience', '1');

@@ -69,7 +69,7 @@ sub measuring
 	my ($where) = @_;
 	for my $one (pilots_on($where))
 	{
-		return $one if sql("SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL AND worker LIKE 'agent $where % pid $one->[0] claim %'");
+		return $one if sql("SELECT count(*) FROM cudal1.activity WHERE phase IS NOT NULL AND worker LIKE 'agent $where % pid $one->[0] claim %'");
 	}
 	return;
 }

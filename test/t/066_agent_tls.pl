@@ -47,7 +47,7 @@ $agent->{environment} = { PGPASSFILE => "$dir/passwords" };
 my $id = submit($node, "progress measuring 1\nwait go\nresult 1.41");
 $agent->{conninfo} = "$server sslmode=verify-full $certificate";
 start_agent($agent);
-wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'an agent measures over TLS, by a password file');
+wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'an agent measures over TLS, by a password file');
 is(scalar_of($node, "SELECT ssl, client_dn FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'measurer'"),
 	't|/CN=measurer', 'with both certificates checked');
 $node->restart;
