@@ -192,7 +192,7 @@ CREATE TABLE cudal1.task (
 	certified			text CHECK (certified IN ('passed', 'weak')),
 	nulls_at			timestamptz,
 	reference_state		text NOT NULL DEFAULT 'unchecked'
-		CHECK (reference_state IN ('unchecked', 'checking', 'good', 'bad')),
+		CHECK (reference_state IN ('unchecked', 'good', 'bad')),
 	reference_detail	text,
 	bytes				float8,
 	operations			float8,
@@ -223,7 +223,7 @@ COMMENT ON COLUMN cudal1.task.nulls_at IS
 'when its null candidates were queued first; NULL: not yet';
 COMMENT ON COLUMN cudal1.task.reference_state IS
 'whether the reference loads, runs, fits the memory, agrees with itself and answers to its inputs:
-unchecked, checking, good, or bad: nothing can be submitted';
+unchecked, good, or bad: nothing can be submitted';
 COMMENT ON COLUMN cudal1.task.bytes IS
 'that a call of the reference reads and writes: inputs and outputs; NULL: never measured';
 COMMENT ON COLUMN cudal1.task.operations IS

@@ -275,15 +275,6 @@ BEGIN
 				WHERE c.candidate_id = m.candidate_id AND c.state IN ('queued', 'discarded');
 		END IF;
 	END LOOP;
-	IF j.profile = 'certify' THEN
-		-- where the job is the check of a reference
-		UPDATE cudal1.task AS t SET reference_state = 'checking', reference_detail = NULL
-			WHERE t.task_id = (SELECT x.task_id
-				FROM cudal1.null_candidate AS k JOIN cudal1.task AS x USING (task_id)
-				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference'
-				FOR NO KEY UPDATE OF x SKIP LOCKED);
-	END IF;
-
 	RETURN QUERY
 		SELECT (members[n]).job_id, (members[n]).attempt + 1,
 			CASE WHEN n = 1 THEN cudal1.describe_claim(members, d) END

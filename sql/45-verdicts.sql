@@ -320,8 +320,7 @@ BEGIN
 	-- What a first result, or one of a null candidate, tells of the task is written to its row,
 	-- which a session that retires the task holds. No other result writes to it but what can wait.
 	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
-		OR (t.reference_state IN ('unchecked', 'checking')
-			AND result ->> 'reference' IS NOT NULL)
+		OR (t.reference_state = 'unchecked' AND result ->> 'reference' IS NOT NULL)
 		OR (t.bytes IS NULL AND r.evidence ? 'bytes') THEN
 		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
@@ -356,7 +355,7 @@ BEGIN
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
 	-- the reference as its own candidate is judged with that candidate
-	IF t.reference_state IN ('unchecked', 'checking')
+	IF t.reference_state = 'unchecked'
 		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
 						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference') THEN
 		-- a baseline is good once it agreed with the reference

@@ -357,7 +357,7 @@ BEGIN
 			reference_detail = CASE WHEN note_reference.verdict <> 'good'
 									THEN coalesce(note_reference.detail, 'no reason given') END
 		WHERE t.task_id = note_reference.task_id
-			AND (t.reference_state IN ('unchecked', 'checking')
+			AND (t.reference_state = 'unchecked'
 				 OR note_reference.checked AND note_reference.verdict <> 'unchecked')
 		RETURNING t.reference_detail, cudal1.reference_problem(t) INTO reason, problem;
 	IF problem IS NULL THEN
@@ -457,11 +457,10 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check_reference(text) IS
 'has the reference of a task checked (again), behind all other work: it loads, runs, fits the
 memory, agrees with itself in two processes and two orders of inputs, answers to its inputs, and is
-measured as its own candidate. Once a device has begun, cudal1.task.reference_state is checking, and
-codes can be submitted. Without being asked, a device that has nothing to do checks a task that is
-unchecked, unless the setting cudal1.certify is off or the task''s option certify is false; so does
-the first measurement of a candidate. False: its check is queued already. For the role that added
-the task and operators. Errors: 42704 unknown task, 42501 another role''s';
+measured as its own candidate. Without being asked, a device that has nothing to do checks a task
+that is unchecked, unless the setting cudal1.certify is off or the task''s option certify is false;
+so does the first measurement of a candidate. False: its check is queued already. For the role that
+added the task and operators. Errors: 42704 unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

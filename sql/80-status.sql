@@ -254,7 +254,7 @@ BEGIN
 				AND k.language = ANY (x.languages) AND x.cores >= k.cores)
 		ORDER BY k.wanted, k.language, k.cores;
 
-	SELECT count(*) FILTER (WHERE t.reference_state IN ('unchecked', 'checking')) AS unchecked,
+	SELECT count(*) FILTER (WHERE t.reference_state = 'unchecked') AS unchecked,
 			count(*) FILTER (WHERE t.reference_state = 'bad') AS bad,
 			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.reference_state = 'bad'))[1]
 				AS first,
