@@ -12,17 +12,18 @@
  */
 
 CREATE FUNCTION cudal1.enqueue(kind text, t cudal1.task, candidate_id bigint, priority int,
-	owner text, deadline timestamptz DEFAULT NULL, device text DEFAULT NULL)
+	owner text, deadline timestamptz DEFAULT NULL, device text DEFAULT NULL,
+	first_measurement bigint DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	id		bigint;
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			deadline, trainer)
+			deadline, trainer, first_measurement)
 		VALUES (enqueue.kind, t.task_id, enqueue.candidate_id, t.profile,
 				coalesce(enqueue.device, t.device_model, t.device), t.cores, t.language,
-				enqueue.priority, enqueue.deadline, enqueue.owner)
+				enqueue.priority, enqueue.deadline, enqueue.owner, enqueue.first_measurement)
 		ON CONFLICT DO NOTHING
 		RETURNING job_id INTO id;
 	RETURN id;

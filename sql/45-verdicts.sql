@@ -404,11 +404,9 @@ BEGIN
 		IF j.kind <> 'verify' AND s > p.verify_above
 			AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				AND s <= c.score) THEN
-			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-					priority, trainer, first_measurement)
-				VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores,
-					j.language, j.priority + 1000, j.trainer, r.measurement_id)
-				ON CONFLICT DO NOTHING;
+			t.profile := j.profile;
+			PERFORM cudal1.enqueue('verify', t, j.candidate_id, j.priority + 1000, j.trainer, NULL,
+				d.model, r.measurement_id);
 			UPDATE cudal1.candidate AS x SET state = 'verifying'
 				WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
 			PERFORM cudal1.wake();

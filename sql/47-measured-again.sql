@@ -140,11 +140,8 @@ BEGIN
 	PERFORM cudal1.raise_if(best_per_task < 1, '22023', 'best_per_task must be at least 1');
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
 	-- has nothing to add
-	WITH added AS (
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-				priority, trainer)
-			SELECT 'reverify', t.task_id, b.candidate_id, t.profile,
-					coalesce(t.device_model, t.device), t.cores, t.language, -1000, ''
+	SELECT count(cudal1.enqueue('reverify', o.task, o.candidate_id, -1000, '')) INTO n
+		FROM (SELECT t AS task, b.candidate_id
 				FROM cudal1.task AS t
 					CROSS JOIN LATERAL (
 						SELECT c.candidate_id, c.decided_at, c.measurement_id
@@ -159,10 +156,7 @@ BEGIN
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
 									WHERE j.candidate_id = b.candidate_id
 										AND j.kind IN ('measure', 'verify', 'reverify'))
-				ORDER BY b.candidate_id
-			ON CONFLICT DO NOTHING
-			RETURNING 1)
-	SELECT count(*) INTO n FROM added;
+				ORDER BY b.candidate_id OFFSET 0) AS o;
 	PERFORM cudal1.wake() WHERE n > 0;
 	IF n = 0 THEN
 		RAISE NOTICE 'nothing was queued: verdicts are newer, by the driver and runner of today';
