@@ -308,20 +308,20 @@ COMMENT ON FUNCTION cudal1.group_profile IS
 'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
 the task''s options name, else train; NULL where the prompt is of no group';
 
-CREATE FUNCTION cudal1.budget_room(c cudal1.campaign)
-RETURNS float8 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
+CREATE FUNCTION cudal1.budget_of(c cudal1.campaign, OUT over text, OUT room float8)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-	max_tokens	constant float8 := (c.options ->> 'max_tokens')::float8;
-	max_cost	constant float8 := (c.options ->> 'max_cost')::float8;
+	o			constant jsonb := c.options;
+	max_tokens	constant float8 := (o ->> 'max_tokens')::float8;
+	max_cost	constant float8 := (o ->> 'max_cost')::float8;
 	paid		record;
 BEGIN
-	IF num_nonnulls(max_tokens, max_cost) = 0
-		OR cudal1.seconds_of(c) >= (c.options ->> 'max_seconds')::float8 THEN
-		RETURN NULL;
+	IF c.kind <> 'evolve' THEN
+		RETURN;
 	END IF;
-	SELECT sum(l.tokens) >= max_tokens OR sum(l.cost) >= max_cost AS over,
-			sum(l.tokens)::float8 AS tokens, sum(l.cost) AS cost, sum(u.moving)::float8 AS moving,
+	SELECT sum(l.tokens)::float8 AS tokens, sum(l.cost) AS cost, sum(l.trials)::float8 AS trials,
+			sum(u.moving)::float8 AS moving,
 			greatest(sum(l.trials - u.open), 1)::float8 AS answered INTO paid
 		FROM cudal1.campaign_lane AS l
 			-- what waits for a model that is held, or disabled, holds up no other model
@@ -333,31 +333,33 @@ BEGIN
 				WHERE r.lane_id = l.lane_id AND NOT r.decided
 					AND r.state IN ('queued', 'running')) AS u
 		WHERE l.campaign_id = c.campaign_id;
-	IF paid.over THEN
-		RETURN NULL;
+	over := CASE WHEN cudal1.seconds_of(c) >= (o ->> 'max_seconds')::float8 THEN 'time over'
+				 WHEN paid.tokens >= max_tokens THEN 'tokens spent'
+				 WHEN paid.trials >= (o ->> 'max_candidates')::float8 THEN 'candidates made'
+				 WHEN paid.cost >= max_cost THEN 'cost reached' END;
+	IF over IS NULL THEN
+		-- rounded up, because a rest that is smaller than a request would never be spent
+		room := least((o ->> 'max_candidates')::float8 - paid.trials, least(
+			CASE WHEN paid.tokens > 0
+					THEN ceil((max_tokens - paid.tokens) * paid.answered / paid.tokens)
+				WHEN max_tokens IS NOT NULL THEN 1 END,
+			CASE WHEN paid.cost > 0 THEN ceil((max_cost - paid.cost) * paid.answered / paid.cost)
+				WHEN max_cost IS NOT NULL THEN 1 END) - paid.moving);
 	END IF;
-	-- rounded up, because a rest that is smaller than a request would never be spent
-	RETURN greatest(0, least(
-		CASE WHEN paid.tokens > 0
-				THEN ceil((max_tokens - paid.tokens) * paid.answered / paid.tokens)
-			WHEN max_tokens IS NOT NULL THEN 1 END,
-		CASE WHEN paid.cost > 0 THEN ceil((max_cost - paid.cost) * paid.answered / paid.cost)
-			WHEN max_cost IS NOT NULL THEN 1 END) - paid.moving);
 END
 $$;
-COMMENT ON FUNCTION cudal1.budget_room IS
-'how many requests a campaign may make now, so that those under way end within its budgets of tokens
-and cost, each at the mean of the answered ones; one at a time before anything was paid. NULL: it
-has no such budget, or one that is spent, so that its lanes end';
+COMMENT ON FUNCTION cudal1.budget_of IS
+'over: the budget of a campaign that is used up, NULL: none; room: how many requests it may make
+now, so that those under way end within the others, each at the mean of the answered ones; one at a
+time before anything was paid. NULL: any number, or a budget is used up, so that its lanes end';
 
-CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int,
+CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int, spent text,
 	OUT want int, OUT over text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	o			constant jsonb := c.options;
 	ahead		constant int := (o ->> 'ahead')::int;
 	successes	int;
-	spent		record;
 BEGIN
 	want := 0;
 	CASE coalesce((SELECT CASE WHEN t.retired_at IS NOT NULL THEN 'retired' ELSE 'bad' END
@@ -390,21 +392,9 @@ BEGIN
 			over := format('round %s complete', c.round);
 		END IF;
 	WHEN 'evolve' THEN
-		SELECT sum(x.tokens) AS tokens, sum(x.trials) AS candidates, sum(x.cost) AS cost,
-				cudal1.seconds_of(c) AS seconds
-			INTO spent FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id;
-		-- time first, which waits for no answer
-		over := CASE WHEN spent.seconds >= (o ->> 'max_seconds')::float8 THEN 'time over'
-					 WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
-					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint
-						THEN 'candidates made'
-					 WHEN spent.cost >= (o ->> 'max_cost')::float8 THEN 'cost reached' END;
-		IF over IS NULL THEN
-			want := least(ahead - busy,
-				coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
-		ELSIF busy > 0 AND over <> 'time over' THEN
-			over := NULL;
-		END IF;
+		-- what is under way is waited for, unless time is over
+		over := CASE WHEN busy = 0 OR spent = 'time over' THEN spent END;
+		want := CASE WHEN spent IS NULL THEN ahead - busy ELSE 0 END;
 	ELSE
 		-- contrastive with models: whole groups
 		IF l.model_id IS NULL THEN
@@ -420,9 +410,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.lane_due IS
-'how many requests a lane should make now, beside those that are busy; over: why it makes no more';
+'how many requests a lane should make now, beside those that are busy; over: why it makes no more.
+spent: the budget of its campaign that is used up';
 
-CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
+CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, spent text, most int)
 RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
@@ -441,7 +432,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN 0;
 	END IF;
-	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy) AS d;
+	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy, spent) AS d;
 	IF over IS NOT NULL THEN
 		-- augment may have requests under way that are not needed any more, and time may be over
 		PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
@@ -491,7 +482,7 @@ DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
 	n		int;
-	room	float8;		-- of the campaign's budgets
+	budget	record;
 	done	bigint := 0;
 	problem	text;
 BEGIN
@@ -511,17 +502,17 @@ BEGIN
 	LOOP
 		-- An endpoint may refuse one task and answer others, as when a prompt is too long for its
 		-- model. That ends this lane alone.
+		WITH failing AS (
+			SELECT y.lane_id, f.status, f.error
+				FROM cudal1.campaign_lane AS y CROSS JOIN LATERAL (
+					SELECT r.status, r.error FROM cudal1.request AS r
+						WHERE r.lane_id = y.lane_id AND r.state = 'failed'
+						ORDER BY r.request_id DESC LIMIT 1) AS f
+				WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3
+				ORDER BY y.lane_id FOR NO KEY UPDATE OF y SKIP LOCKED)
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = 'requests fail: ' || f.error
-			FROM (SELECT DISTINCT ON (r.lane_id) r.lane_id, r.status, r.error
-					FROM cudal1.campaign_lane AS y JOIN cudal1.request AS r USING (lane_id)
-					WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3
-						AND r.state = 'failed'
-					ORDER BY r.lane_id, r.request_id DESC) AS f
+			FROM failing AS f
 			WHERE x.lane_id = f.lane_id AND f.status IN (400, 413, 422)
-				AND x.lane_id = ANY (ARRAY(SELECT y.lane_id FROM cudal1.campaign_lane AS y
-											WHERE y.campaign_id = c.campaign_id AND y.state = 'open'
-												AND y.failures >= 3
-											ORDER BY y.lane_id FOR NO KEY UPDATE SKIP LOCKED))
 				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r
 					USING (lane_id)
 							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id
@@ -540,7 +531,7 @@ BEGIN
 			done := done + 1;
 			CONTINUE;
 		END IF;
-		room := cudal1.budget_room(c);
+		budget := cudal1.budget_of(c);
 		-- Lanes with the fewest trials first. A lane that is full is not looked at before time is
 		-- over, and none is while all that the budgets have left is under way. A lane that the
 		-- endpoint refused comes last, because it would hold up the others where one request is
@@ -548,7 +539,7 @@ BEGIN
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x JOIN cudal1.task AS t USING (task_id)
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-					AND ((room > 0) IS NOT FALSE OR t.retired_at IS NOT NULL
+					AND ((budget.room > 0) IS NOT FALSE OR t.retired_at IS NOT NULL
 						 OR t.reference_state = 'bad')
 					AND ((SELECT count(*) FROM cudal1.request AS r
 							WHERE r.lane_id = x.lane_id AND NOT r.decided)
@@ -562,7 +553,8 @@ BEGIN
 					x.trials, x.lane_id
 		LOOP
 			BEGIN
-				n := cudal1.advance_lane(c, l, greatest(least(most - done, room), 0)::int);
+				n := cudal1.advance_lane(c, l, budget.over,
+					greatest(least(most - done, budget.room), 0)::int);
 			EXCEPTION WHEN OTHERS THEN
 				IF cudal1.error_passes(SQLSTATE) THEN
 					RAISE;
@@ -573,7 +565,7 @@ BEGIN
 				EXIT;
 			END;
 			done := done + n;
-			room := room - n;
+			budget.room := budget.room - n;
 			EXIT WHEN done >= most;
 		END LOOP;
 		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
