@@ -79,7 +79,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	g		record;
-	n		bigint;
 	same	boolean;
 BEGIN
 	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
@@ -91,20 +90,16 @@ BEGIN
 		format('group "%s" does not exist', coalesce(group_key, 'NULL')),
 		'Groups come from cudal1_next_group().');
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
-	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x
+	SELECT x.answered_at, x.answers INTO g.answered_at, g.answers FROM cudal1.campaign_group AS x
 		WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
 	PERFORM cudal1.raise_if(responses IS NULL
 			OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
 			OR cardinality(responses) NOT BETWEEN 1 AND 10000, '22023',
 		'responses must be an array of 1 to 10000 texts');
 	IF g.answered_at IS NOT NULL THEN
-		SELECT count(*) INTO n FROM cudal1.proposal AS p
-			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id
-				AND coalesce(p.group_key, '') = g.group_key
-				AND p.proposal_key ~ '^answer [0-9]+$';
-		PERFORM cudal1.raise_if(n <> cardinality(responses), '22023',
-			format('group "%s" was answered with %s responses, not %s', g.group_key,
-				n, cardinality(responses)),
+		PERFORM cudal1.raise_if(g.answers <> cardinality(responses), '22023',
+			format('group "%s" was answered with %s responses, not %s', g.group_key, g.answers,
+				cardinality(responses)),
 			'A group is answered once; cudal1_next_group() gives another.');
 		FOR ordinal, candidate_id, same IN
 			-- a pruned answer has left the hash of its code, a very long one its beginning
