@@ -98,17 +98,13 @@ DECLARE
 	w		record;
 	here	constant text := current_database();
 BEGIN
-	IF cudal1.preloaded() THEN
-		RETURN QUERY SELECT 'preload', 'yes', NULL;
-	ELSE
-		RETURN QUERY SELECT 'preload', 'no',
-			'Add cudal1 to shared_preload_libraries in postgresql.conf and restart the server; '
-				'without it only agents outside the server measure.';
-	END IF;
-	IF pg_is_in_recovery() THEN
-		RETURN QUERY SELECT 'server', 'standby',
-			'Nothing is measured until this server is promoted.';
-	END IF;
+	RETURN QUERY SELECT 'preload', CASE WHEN p.preloaded THEN 'yes' ELSE 'no' END,
+			CASE WHEN NOT p.preloaded
+				THEN 'Add cudal1 to shared_preload_libraries in postgresql.conf and restart the '
+					'server; without it only agents outside the server measure.' END
+		FROM cudal1.preloaded() AS p (preloaded);
+	RETURN QUERY SELECT 'server', 'standby', 'Nothing is measured until this server is promoted.'
+		WHERE pg_is_in_recovery();
 	SELECT s.*, split_part(s.note, '; no requests are sent: ', 1) AS state INTO w
 		FROM cudal1.worker_state() AS s WHERE s.database = here;
 	IF FOUND THEN
@@ -149,15 +145,13 @@ BEGIN
 			'Its worker starts once the library is preloaded and cudal1.databases names it '
 			'(default: postgres).';
 	END IF;
-	IF current_setting('cudal1.enabled', true) = 'off' THEN
-		RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
-			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
-	END IF;
-	IF current_setting('cudal1.max_requests', true) = '0'
-		AND EXISTS (SELECT FROM cudal1.request AS x WHERE x.state = 'queued') THEN
-		RETURN QUERY SELECT 'requests', 'none are sent, because cudal1.max_requests is 0',
-			'ALTER SYSTEM RESET cudal1.max_requests; then SELECT pg_reload_conf();';
-	END IF;
+	RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
+			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();'
+		WHERE current_setting('cudal1.enabled', true) = 'off';
+	RETURN QUERY SELECT 'requests', 'none are sent, because cudal1.max_requests is 0',
+			'ALTER SYSTEM RESET cudal1.max_requests; then SELECT pg_reload_conf();'
+		WHERE current_setting('cudal1.max_requests', true) = '0'
+			AND EXISTS (SELECT FROM cudal1.request AS x WHERE x.state = 'queued');
 	RETURN QUERY SELECT 'isolation', s.setting,
 			format('cudal1_wait() needs read committed: ALTER DATABASE %I SET '
 				'default_transaction_isolation = ''read committed'';', here)
@@ -176,73 +170,65 @@ CREATE FUNCTION cudal1.status_of_devices()
 RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	d		record;
 	r		record;
 BEGIN
-	IF NOT EXISTS (SELECT FROM cudal1.device) THEN
-		RETURN QUERY SELECT 'devices', 'none',
+	RETURN QUERY SELECT 'devices', 'none',
 			'A worker or an agent registers what cudal1-measure --devices prints on its host; run '
-				'that by hand to see what it finds.';
-	END IF;
-	FOR d IN
-		SELECT x.*, (SELECT count(*) FROM cudal1.job AS j
-			WHERE j.device_id = x.device_id AND j.state = 'running') AS running
-			FROM cudal1.device AS x ORDER BY x.class, x.device_key
-	LOOP
-		SELECT x.problem INTO r FROM cudal1.profiler_run AS x
-			WHERE x.device_id = d.device_id ORDER BY x.measured_at DESC LIMIT 1;
-		RETURN QUERY SELECT 'device ' || d.device_key,
+				'that by hand to see what it finds.'
+		WHERE NOT EXISTS (SELECT FROM cudal1.device);
+	RETURN QUERY SELECT 'device ' || d.device_key,
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
-				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
-				   CASE WHEN NOT d.enabled THEN 'disabled'
-					WHEN d.running > 0 THEN 'measuring'
-							WHEN NOT cudal1.is_served(d.last_seen) THEN 'not served'
-							ELSE 'idle' END, cudal1.ago(d.last_seen)),
+				coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
+				CASE WHEN NOT d.enabled THEN 'disabled'
+					WHEN EXISTS (SELECT FROM cudal1.job AS j
+						WHERE j.device_id = d.device_id AND j.state = 'running') THEN 'measuring'
+					WHEN NOT cudal1.is_served(d.last_seen) THEN 'not served'
+					ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled
 					THEN format('Enable it with SELECT cudal1_enable_device(%L, true).',
-					d.device_key) END,
+						d.device_key) END,
 				CASE WHEN d.enabled AND NOT cudal1.is_served(d.last_seen)
 					THEN 'The worker or agent that served it is gone, or finds it no more.' END,
 				CASE WHEN d.lost >= 5
-					 THEN format('The measurements of %s candidates in a row were lost here: %s.',
-								 d.lost, coalesce((SELECT rtrim(left(m.detail, 200), '.')
-									FROM cudal1.measurement AS m
-									WHERE m.candidate_id = d.lost_candidate
-										AND m.device_id = d.device_id AND m.outcome = 'lost'
-									ORDER BY m.measurement_id DESC LIMIT 1),
-								'no reason given')) END,
+					THEN format('The measurements of %s candidates in a row were lost here: %s.',
+						d.lost, coalesce((SELECT rtrim(left(m.detail, 200), '.')
+							FROM cudal1.measurement AS m
+							WHERE m.candidate_id = d.lost_candidate
+								AND m.device_id = d.device_id AND m.outcome = 'lost'
+							ORDER BY m.measurement_id DESC LIMIT 1), 'no reason given')) END,
 				CASE WHEN (SELECT abs(a.mean) > a.mean_limit FROM cudal1.aa_chart AS a
 						WHERE a.device_id = d.device_id ORDER BY a.measurement_id DESC LIMIT 1)
-					 THEN format('Its A/A measurements drift (cudal1.aa_chart): once it is mended, '
+					THEN format('Its A/A measurements drift (cudal1.aa_chart): once it is mended, '
 						'SELECT cudal1_trust_device(%L).', d.device_key) END,
-				CASE WHEN r.problem IS NOT NULL
-					THEN format('The last profile failed here: %s.', rtrim(r.problem, '.')) END,
-				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array'
-					AND jsonb_array_length(d.details -> 'problems') > 0
-					 THEN 'Problems: '
-						|| (SELECT string_agg(p, '; ')
-						FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END),
-						'');
-	END LOOP;
-	FOR r IN
-		SELECT x.host,
-				(SELECT string_agg(DISTINCT format('%s %s', e.key, e.value #>> '{}'), ', ')
-					FROM cudal1.device AS y, jsonb_each(y.details) AS e
-					WHERE y.host = x.host
-						AND e.key IN ('gcc', 'cc', 'clang', 'nvcc', 'python', 'torch', 'cuda',
-						'driver')
-						AND jsonb_typeof(e.value) IN ('string', 'number')) AS compilers,
-				max(x.details ->> 'sandbox') AS sandbox
-			FROM cudal1.device AS x GROUP BY x.host ORDER BY x.host
-	LOOP
-		RETURN QUERY SELECT 'compilers on ' || r.host, coalesce(r.compilers, 'none known'),
-			CASE WHEN r.compilers IS NULL
-				THEN 'Install gcc for c, nvcc for cuda, python3 with torch for pytorch.' END;
-		RETURN QUERY SELECT 'sandbox on ' || r.host, coalesce(r.sandbox, 'none'),
-			CASE WHEN r.sandbox IS NULL
-				THEN 'Install bubblewrap and allow unprivileged user namespaces.' END;
-	END LOOP;
+				(SELECT 'The last profile failed here: ' || rtrim(x.problem, '.') || '.'
+					FROM (SELECT y.problem FROM cudal1.profiler_run AS y
+						WHERE y.device_id = d.device_id
+						ORDER BY y.measured_at DESC LIMIT 1) AS x),
+				CASE jsonb_typeof(d.details -> 'problems') WHEN 'array'
+					THEN (SELECT format('Problems: %s.', string_agg(p, '; '))
+						FROM jsonb_array_elements_text(d.details -> 'problems') AS p
+						HAVING count(*) > 0) END), '')
+		FROM cudal1.device AS d ORDER BY d.class, d.device_key;
+	RETURN QUERY SELECT v.* FROM (
+			SELECT x.host,
+					(SELECT string_agg(DISTINCT format('%s %s', e.key, e.value #>> '{}'), ', ')
+						FROM cudal1.device AS y, jsonb_each(y.details) AS e
+						WHERE y.host = x.host
+							AND e.key IN ('gcc', 'cc', 'clang', 'nvcc', 'python', 'torch', 'cuda',
+							'driver')
+							AND jsonb_typeof(e.value) IN ('string', 'number')) AS compilers,
+					max(x.details ->> 'sandbox') AS sandbox
+				FROM cudal1.device AS x GROUP BY x.host) AS h
+		CROSS JOIN LATERAL (VALUES
+			('compilers on ' || h.host, coalesce(h.compilers, 'none known'),
+				CASE WHEN h.compilers IS NULL
+					THEN 'Install gcc for c, nvcc for cuda, python3 with torch for pytorch.' END),
+			('sandbox on ' || h.host, coalesce(h.sandbox, 'none'),
+				CASE WHEN h.sandbox IS NULL
+					THEN 'Install bubblewrap and allow unprivileged user namespaces.' END))
+			AS v (item, value, hint)
+		ORDER BY h.host, v.item;
 	RETURN QUERY SELECT format('tasks in %s on %s', k.language, k.wanted),
 			'no device can measure them',
 			format('They need an enabled device of class or model "%s" with language %s and %s '
