@@ -285,14 +285,6 @@ fork_child(Launch *launch)
 	return pid;
 }
 
-static void
-close_pair(int pair[2])
-{
-	for (int i = 0; i < 2; i++)
-		if (pair[i] >= 0)
-			close(pair[i]);
-}
-
 /* makes the pipes, with the child's ends in launch->ends, and forks */
 static bool
 launch_child(Cudal1Child *child, Launch *launch, const char **problem)
@@ -335,8 +327,8 @@ launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 
 failed:
 	child->pid = 0;
-	for (int i = 0; i < 3; i++)
-		close_pair(pipes[i]);
+	for (int i = 0; i < 6; i++)
+		close_end(&pipes[i / 2][i % 2]);
 	return false;
 }
 

@@ -4,7 +4,7 @@
  *
  * A job is in one of three states, and never goes back: its child runs; its child was told to stop,
  * for the reason in `ending`; its child is gone, and the verdict is being stored.  The verdict is
- * the child's result if it wrote one.  Else it is a result made here that says how the child ended.
+ * the child's result if it wrote one.  Else it is an outcome that says how the child ended.
  *
  * The jobs of a heat share a child.  Each has its claim, its result and its verdict.  One that has
  * its result, or was told to stop, is settled while the child works on for the others; the child is
@@ -18,6 +18,7 @@
 #endif
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@
 #define MAX_JOBS 512
 #define LABEL "cudal1-measure, job %lld"
 
+/* while there are jobs, all that is due by the clock is looked after so often */
+#define POLL_MS 250
 /* least time between heartbeats with news, and most time between those without */
 #define BEAT_MS 1000
 #define QUIET_BEAT_MS 5000
@@ -76,11 +79,10 @@ typedef struct Job
 	void	   *device;
 	Cudal1Claim claim;
 	Ending		ending;
-	char		reason[CUDAL1_MAX_DETAIL + 1];
+	char	   *reason;
 	char	   *result;
 	bool		given_up;		/* another process stopped the child */
 	char	   *progress;		/* progress that was not sent yet */
-	bool		shown;			/* progress was sent once; the first is sent at once */
 	bool		beat_soon;
 	int64_t		last_beat;
 	bool		deferred;		/* the verdict waits for a session's transaction */
@@ -147,7 +149,7 @@ cudal1_jobs_on_device(const void *device)
 static void
 note(const Job *job, const char *what)
 {
-	char		text[CUDAL1_MAX_DETAIL + 128];
+	char		text[2048];
 
 	snprintf(text, sizeof(text), LABEL ": %s", (long long) job->claim.job_id, what);
 	cudal1_log(text);
@@ -160,19 +162,20 @@ replace(char **text, char *with)
 	*text = with;
 }
 
-/* cuts a long reason between characters of UTF-8 */
-static void
-set_reason(Job *job, const char *first, const char *second)
-{
-	size_t		length;
+/* why there is no result; NULL for want of memory */
+static void set_reason(Job *job, const char *format,...) __attribute__((format(printf, 2, 3)));
 
-	snprintf(job->reason, sizeof(job->reason), "%s%s", first, second);
-	length = strlen(job->reason);
-	if (length < CUDAL1_MAX_DETAIL)
-		return;
-	while (length > 0 && ((unsigned char) job->reason[length - 1] & 0xc0) == 0x80)
-		length--;
-	job->reason[length > 0 ? length - 1 : 0] = '\0';
+static void
+set_reason(Job *job, const char *format,...)
+{
+	va_list		arguments;
+	char	   *reason = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&reason, format, arguments) < 0)
+		reason = NULL;
+	va_end(arguments);
+	replace(&job->reason, reason);
 }
 
 /* ---- what the child writes ---- */
@@ -201,7 +204,7 @@ stop(Job *job, Ending ending, const char *reason)
 	job->ending = ending;
 	if (reason)
 	{
-		set_reason(job, reason, "");
+		set_reason(job, "%s", reason);
 		note(job, reason);
 	}
 	if (any_waits(job->heat))
@@ -319,8 +322,6 @@ beat_is_due(const Job *job, int64_t now)
 {
 	if (job->ending == ENDING_FENCED || !cudal1_queue->connected())
 		return false;
-	if (job->progress && !job->shown)
-		return true;
 	if (now - job->last_beat < BEAT_MS)
 		return false;
 	return job->progress || job->beat_soon || now - job->last_beat >= quiet_beat();
@@ -333,7 +334,6 @@ heartbeat(Job *job, int64_t now)
 	Cudal1Call	outcome = cudal1_queue_heartbeat(&job->claim, job->progress, &verdict);
 
 	job->last_beat = now;
-	job->shown |= job->progress != NULL;
 	job->beat_soon = outcome != CUDAL1_CALL_DONE;
 	/* Progress was sent, or never can be. */
 	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
@@ -352,68 +352,21 @@ heartbeat(Job *job, int64_t now)
 	return outcome;
 }
 
-/* a string of JSON, without the quotation marks around it */
-static void
-append_escaped(Cudal1Buffer *text, const char *string)
-{
-	char		escaped[8];
-
-	for (const unsigned char *c = (const unsigned char *) string; *c; c++)
-	{
-		if (*c < 0x20 || *c == '"' || *c == '\\')
-		{
-			snprintf(escaped, sizeof(escaped), "\\u%04x", *c);
-			cudal1_buffer_append(text, escaped, 6);
-		}
-		else
-			cudal1_buffer_append(text, (const char *) c, 1);
-	}
-}
-
-/* a result made here; `text` holds it */
-static const char *
-make_result(Cudal1Buffer *text, const char *outcome, const char *detail)
-{
-	static const char without_memory[] =
-		"{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
-	char		head[80];
-
-	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": \"",
-			 outcome);
-	cudal1_buffer_append(text, head, strlen(head));
-	append_escaped(text, detail);
-	cudal1_buffer_append(text, "\"}", 2);
-	return text->lost ? without_memory : text->data;
-}
-
-static const char *
-verdict_of(Job *job, Cudal1Buffer *made)
-{
-	if (job->ending == ENDING_CANCELLED)
-		return make_result(made, "cancelled", "cancelled while it was measured");
-	if (job->ending == ENDING_NONE && job->result)
-		return job->result;
-	if (job->ending == ENDING_NONE)
-	{
-		char		ending[200];
-
-		snprintf(ending, sizeof(ending), "cudal1-measure %s",
-				 cudal1_child_ending(&job->heat->child));
-		set_reason(job, ending, " before it wrote a result");
-		if (job->tries == 0)
-			note(job, job->reason);
-	}
-	return make_result(made, "lost", job->reason);
-}
-
 static Cudal1Call
 offer(Job *job, Cudal1Answer *answer)
 {
-	Cudal1Buffer	made = {0};
-	Cudal1Call	outcome = cudal1_queue_finish(&job->claim, verdict_of(job, &made), answer);
-
-	free(made.data);
-	return outcome;
+	if (job->ending == ENDING_CANCELLED)
+		return cudal1_queue_finish(&job->claim, NULL, "cancelled",
+								   "cancelled while it was measured", answer);
+	if (job->ending == ENDING_NONE && job->result)
+		return cudal1_queue_finish(&job->claim, job->result, NULL, NULL, answer);
+	if (job->ending == ENDING_NONE && !job->reason)
+	{
+		set_reason(job, "cudal1-measure %s before it wrote a result",
+				   cudal1_child_ending(&job->heat->child));
+		note(job, job->reason ? job->reason : "it ended before it wrote a result");
+	}
+	return cudal1_queue_finish(&job->claim, NULL, "lost", job->reason, answer);
 }
 
 /* Whether a job's verdict can be stored: the child is gone, or works on for others alone. */
@@ -453,7 +406,8 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 		const char *problem = cudal1_queue->problem();
 
 		job->ending = ENDING_LOST;
-		set_reason(job, "the result could not be stored: ", problem ? problem : "no reason given");
+		set_reason(job, "the result could not be stored: %s",
+				   problem ? problem : "no reason given");
 	}
 	job->tries++;
 	job->refusals += failed;
@@ -517,6 +471,7 @@ forget(int i)
 		cudal1_child_free(&job->heat->child);
 		free(job->heat);
 	}
+	free(job->reason);
 	free(job->result);
 	free(job->progress);
 	free(job);
@@ -542,31 +497,7 @@ cudal1_jobs_poll(bool woken, int *ended)
 int64_t
 cudal1_jobs_next_ms(void)
 {
-	int64_t		now = cudal1_clock_ms();
-	int64_t		next = now + 3600 * 1000;
-
-	for (int i = 0; i < njobs; i++)
-	{
-		Job		   *job = jobs[i];
-		Heat	   *heat = job->heat;
-
-		if (cudal1_queue->connected() && job->ending != ENDING_FENCED)
-		{
-			bool		news = job->progress || job->beat_soon;
-
-			next = least(next, job->last_beat + (news ? BEAT_MS : quiet_beat()));
-			if (is_settled(job))
-				next = least(next, job->retry_at);
-		}
-		if (heat->child.gone)
-			continue;
-		if (waits(job))
-			next = least(next, most(heat->last_poll, heat->waits_until) +
-						 heat->limit_ms - heat->used_ms + 1);
-		if (heat->stop_at != 0 && !heat->killed)
-			next = least(next, heat->stop_at + STOP_MS + 1);
-	}
-	return most(1, next - now);
+	return njobs > 0 ? POLL_MS : 3600 * 1000;
 }
 
 void
@@ -593,7 +524,8 @@ add_job(Heat *heat, void *device, const Cudal1Claim *claim)
 	job->heat = heat;
 	job->device = device;
 	job->claim = *claim;
-	job->last_beat = cudal1_clock_ms();
+	/* the first progress is sent at once */
+	job->last_beat = cudal1_clock_ms() - BEAT_MS;
 	jobs[njobs++] = job;
 	heat->jobs++;
 	return true;

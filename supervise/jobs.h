@@ -10,9 +10,8 @@
 #include "child.h"
 #include "queue.h"
 
-/* bytes of the longest progress line that is sent, and of the longest detail that is made here */
+/* bytes of the longest progress line that is sent */
 #define CUDAL1_MAX_PROGRESS (16 * 1024)
-#define CUDAL1_MAX_DETAIL 2000
 
 /* called before any other function of supervise/; false: errno says why */
 extern bool cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue);

@@ -112,7 +112,7 @@ report(const char *query, const Cudal1Claim *claim, int n, const char *const *mo
 {
 	Cudal1Number id,
 				attempt;
-	const char *arguments[4] = {cudal1_queue_text(id, claim->job_id),
+	const char *arguments[5] = {cudal1_queue_text(id, claim->job_id),
 	cudal1_queue_text(attempt, claim->attempt)};
 
 	for (int i = 0; i < n; i++)
@@ -150,14 +150,19 @@ cudal1_queue_release(const Cudal1Claim *claim)
 }
 
 Cudal1Call
-cudal1_queue_finish(const Cudal1Claim *claim, const char *result, Cudal1Answer *answer)
+cudal1_queue_finish(const Cudal1Claim *claim, const char *result, const char *outcome,
+					const char *detail, Cudal1Answer *answer)
 {
+	static const char query[] =
+		"SELECT cudal1.finish($1::bigint, $2::int, COALESCE($3::jsonb,"
+		" pg_catalog.jsonb_build_object('type', 'result', 'outcome', $4::text,"
+		" 'detail', $5::text)))";
+	const char *more[] = {result, outcome, detail};
 	char	   *words;
-	Cudal1Call	outcome = report("SELECT cudal1.finish($1::bigint, $2::int, $3::jsonb)", claim, 1,
-								 &result, &words);
+	Cudal1Call	done = report(query, claim, 3, more, &words);
 
 	*answer = words && strcmp(words, "stored") == 0 ? CUDAL1_ANSWER_STORED
 		: words && strcmp(words, "later") == 0 ? CUDAL1_ANSWER_LATER : CUDAL1_ANSWER_LOST;
 	free(words);
-	return outcome;
+	return done;
 }
