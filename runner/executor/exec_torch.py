@@ -601,8 +601,6 @@ def build(source_fd, device, data_bytes, ahead):
     scratch.use_folder(os.getcwd())
     scratch.follow_libraries(os.getcwd(), True)
     try:
-        if "TORCH_EXTENSIONS_DIR" in os.environ:
-            builds.remember_refusals()
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
             builds.ask_no_compiler()
         task = common.make_module("task", task_source)

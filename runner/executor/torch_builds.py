@@ -4,7 +4,6 @@ find what a build left (build_torch.c), and what a build is told.
 Executors start no compilers, and nothing may ask for a GPU before a fork: what extensions, Triton
 and torch.compile want to know of their compilers before they look anything up is answered here.
 """
-import hashlib
 import importlib
 import os
 import sys
@@ -32,32 +31,6 @@ def use_built():
     cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
     if "TRITON_CACHE_DIR" in os.environ:
         remember_triton()
-
-
-def remember_refusals():
-    """In builds: an extension that a compiler refused before the device was held is refused at once
-    when code that goes on without it is built with the device.
-    """
-    try:
-        from torch.utils import cpp_extension
-    except ImportError:
-        return
-    compiler = cpp_extension._run_ninja_build
-
-    def compile_once(folder, verbose, error_prefix):
-        with open(os.path.join(folder, "build.ninja"), "rb") as file:
-            known = os.path.join(folder, "refused-" + hashlib.sha256(file.read()).hexdigest())
-        if os.path.exists(known):
-            with open(known, encoding="utf-8") as file:
-                raise RuntimeError(file.read())
-        try:
-            compiler(folder, verbose, error_prefix)
-        except RuntimeError as error:
-            with open(known, "w", encoding="utf-8") as file:
-                file.write(str(error))
-            raise
-
-    cpp_extension._run_ninja_build = compile_once
 
 
 def remember_triton():
