@@ -28,7 +28,7 @@ typedef enum WireOp
 	 */
 	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
-	WIRE_GENERATE = 4,			/* generator: fill the listed slots with fresh inputs */
+	WIRE_GENERATE = 4,			/* generator: fill slots 0 .. count - 1 with fresh inputs */
 	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
 	/* zygote -> supervisor: a fork ended; nonce: that of its WIRE_FORK; value: its wait status */

@@ -119,17 +119,16 @@ class Generator:
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
     def generate(self, count):
-        """Fills the slots that control memory lists, each with arguments of its own."""
+        """Fills so many slots, each with arguments of its own."""
         slot_bytes = self.layout.bytes
         self.random.start()
-        slots = self.control.words(wire.SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
         # many at once
         at_once = max(1, inputs.BATCH_BYTES // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
             self.random.begin(min(at_once, count - first))
-            for slot in slots[first:first + at_once]:
+            for slot in range(first, min(first + at_once, count)):
                 tensors, numbers = self.layout.split(self.fresh())
                 for offset, value in tensors:
                     places.append(self.place(value, slot * slot_bytes + offset))

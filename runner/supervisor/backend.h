@@ -102,8 +102,8 @@ typedef struct Backend
 
 	/* memory for the inputs and outputs of so many runs */
 	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots);
-	/* fresh inputs for `n` of the slots */
-	bool		(*generate) (Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+	/* fresh inputs for slots 0 .. n - 1 */
+	bool		(*generate) (Measure *m, Arena *arena, uint32_t n);
 	/* a process for the code of one side, which is not loaded yet */
 	ExecutorResult (*start) (Measure *m, Executor *executor, Side side, int seat,
 							 const Arena *arena);

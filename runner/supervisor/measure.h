@@ -137,8 +137,8 @@ extern bool measure_end_load(Measure *m, Executor *executor);
 /* an arena of so many slots for all sides; false after conclude() */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
 
-/* makes inputs, stages them; false after conclude() */
-extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+/* makes inputs for slots 0 .. n - 1, stages one; false after conclude() */
+extern bool measure_generate(Measure *m, Arena *arena, uint32_t n);
 extern bool measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot);
 
 /* noise in the place of a run's input and output, where a later process could read them */

@@ -174,10 +174,10 @@ measure_end_load(Measure *m, Executor *executor)
 }
 
 bool
-measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+measure_generate(Measure *m, Arena *arena, uint32_t n)
 {
 	double		started = clock_now();
-	bool		good = m->backend->generate(m, arena, slots, n);
+	bool		good = m->backend->generate(m, arena, n);
 
 	measure_spent(m, SPENT_INPUTS, started);
 	return good;

@@ -14,13 +14,13 @@ c_make_arena(Measure *m, Arena *arena, uint32_t slots)
 }
 
 static bool
-c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+c_generate(Measure *m, Arena *arena, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
 
 	for (uint32_t r = 0; r < n; r++)
 	{
-		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
+		char	   *slot = arena->master + r * arena->input_slot_bytes;
 
 		for (int i = 0; i < s->arguments; i++)
 		{

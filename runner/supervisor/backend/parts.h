@@ -65,7 +65,7 @@ extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, co
  * seat.
  */
 extern bool torch_hand_arena(Measure *m, Arena *arena);
-extern bool torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool torch_generate(Measure *m, Arena *arena, uint32_t n);
 extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds,
 								 int nfds);
 

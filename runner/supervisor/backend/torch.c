@@ -37,13 +37,11 @@ torch_hand_arena(Measure *m, Arena *arena)
 }
 
 bool
-torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+torch_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	ExecutorResult result;
+	ExecutorResult result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0, 0,
+											 m->job->profile.build_seconds, NULL);
 
-	memcpy(m->live.generator.control->slots, slots, n * sizeof(*slots));
-	result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0, 0,
-							  m->job->profile.build_seconds, NULL);
 	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
 }
 

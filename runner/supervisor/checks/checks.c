@@ -87,8 +87,7 @@ make_inputs(Checks *c)
 	size_t		budget = m->backend->memory->arena_bytes(m);
 
 	c->seeds = calloc(c->slots, sizeof(*c->seeds));
-	c->order = calloc(c->slots, sizeof(*c->order));
-	if (!c->seeds || !c->order)
+	if (!c->seeds)
 		return conclude(m, OUTCOME_LOST, "no memory");
 	/*
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
@@ -102,17 +101,14 @@ make_inputs(Checks *c)
 		c->slots--;
 	c->n = c->n < c->slots ? c->n : c->slots;
 	for (uint32_t i = 0; i < c->slots; i++)
-	{
 		c->seeds[i] = random_next(&m->random);
-		c->order[i] = i;
-	}
 	/* the first time touches the memory, the second one tells what an input takes */
 	for (int i = 0; i < 2; i++)
 	{
 		double		started = clock_now();
 
 		if ((i == 0 && !measure_arena(m, &c->arena, c->slots + c->spare))
-			|| !measure_generate(m, &c->arena, c->order, c->slots))
+			|| !measure_generate(m, &c->arena, c->slots))
 			return false;
 		m->costs.input = (clock_now() - started) / c->slots;
 	}
@@ -432,6 +428,5 @@ checks_run(Measure *m)
 	forget_reference(&c);
 	arena_destroy(&c.arena);
 	free(c.seeds);
-	free(c.order);
 	return heat_left(m) > 0;
 }

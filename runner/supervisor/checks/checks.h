@@ -31,7 +31,6 @@ typedef struct Checks
 	uint32_t	spare;			/* slots after these, for inputs that are changed */
 	Probe		probe[PROBES];
 	int			probes;
-	uint32_t   *order;
 	uint64_t   *seeds;
 	uint64_t	weights;
 	char	   *expected;

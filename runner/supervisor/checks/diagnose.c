@@ -45,7 +45,6 @@ typedef struct Diagnosis
 	Arena		arena;
 	bool		prepared;		/* inputs, and what the reference makes of them */
 	uint32_t	n;				/* inputs */
-	uint32_t	slot[MAX_RUNS];
 	uint64_t	seed[MAX_RUNS];
 	uint64_t	weights;
 	char	   *expected;
@@ -62,7 +61,7 @@ left(const Diagnosis *d)
 static bool
 run(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
 {
-	return checks_run_slot(d->m, executor, side, &d->arena, d->slot[i], d->seed[i],
+	return checks_run_slot(d->m, executor, side, &d->arena, i, d->seed[i],
 						   out + i * d->m->output_bytes, left(d), NULL);
 }
 
@@ -145,12 +144,9 @@ prepare(Diagnosis *d)
 			   || d->n * m->member->time[SIDE_REFERENCE] > RUNS_SECONDS))
 		d->n--;
 	for (uint32_t i = 0; i < d->n; i++)
-	{
-		d->slot[i] = i;
 		d->seed[i] = random_next(&m->random);
-	}
 	d->weights = random_next(&m->random);
-	if (!measure_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->slot, d->n)
+	if (!measure_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->n)
 		|| !(d->expected = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[0] = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[1] = measure_alloc(m, d->n * m->output_bytes)))

@@ -321,16 +321,6 @@ load_kernels(Measure *m)
 	return true;
 }
 
-/* page-locked memory that kernels can use; NULL after conclude() */
-static void *
-page_locked(Measure *m, size_t bytes)
-{
-	void	   *memory = NULL;
-
-	return gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, bytes, 3),
-					"to give page-locked memory") ? memory : NULL;
-}
-
 bool
 gpu_start_driver(Measure *m)
 {
@@ -357,6 +347,7 @@ bool
 gpu_open(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
+	void	   *few = NULL;
 	int			value = 0;
 	size_t		left;
 
@@ -367,12 +358,13 @@ gpu_open(Measure *m)
 		return false;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
 	gpu->multiprocessors = value > 0 ? value : 1;
-	if (!(gpu->slots = page_locked(m, WIRE_MAX_RUNS * sizeof(uint32_t)))
-		|| !(gpu->few = page_locked(m, GPU_FEW_BYTES))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&few, GPU_FEW_BYTES, 1),
+				  "to give page-locked memory")
 		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
 					 "to give memory"))
 		return false;
+	gpu->few = few;
 	value = 0;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_CACHE_BYTES, gpu->device);
 	gpu->flush_bytes = FLUSH_TIMES * (size_t) (value > 0 ? value : 1);
@@ -403,16 +395,11 @@ gpu_close(Measure *m)
 /* inputs */
 
 bool
-gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+gpu_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
-	uint32_t   *list = gpu->slots;
 
-	if (n == 0)
-		return true;
-	memcpy(list, slots, n * sizeof(*slots));
-	for (int i = 0; i < s->arguments; i++)
+	for (int i = 0; n > 0 && i < s->arguments; i++)
 	{
 		const Argument *a = &s->argument[i];
 		uint64_t	slot_bytes = arena->input_slot_bytes;
@@ -423,7 +410,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		double		low = a->low,
 					high = a->high;
 		uint64_t	seed = random_next(&m->random);
-		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset,
+		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &offset,
 			&elements, &dtype, &init, &low, &high, &seed};
 
 		if (a->input < 0)
@@ -436,12 +423,11 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+gpu_noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_t n)
 {
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
 
-	memcpy(gpu->slots, slots, n * sizeof(*slots));
 	for (int i = 0; n > 0 && i < s->arguments; i++)
 	{
 		const Argument *a = &s->argument[i];
@@ -450,7 +436,7 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 		uint64_t	bytes;
 		uint64_t	seed = random_next(&m->random);
 		CuAddress	outputs = gpu_outputs(arena, side, 0);
-		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
+		void	   *parameters[] = {&outputs, &slot_bytes, &first, &offset, &bytes, &seed};
 
 		if (a->role != ROLE_OUT)
 			continue;
@@ -459,7 +445,7 @@ gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slo
 		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
-			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + slots[r] * slot_bytes + offset, 0,
+			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + (first + r) * slot_bytes + offset, 0,
 												  bytes), "to stage outputs"))
 				return false;
 	}
@@ -472,7 +458,7 @@ gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	CudaPieces	pieces;
 
 	gpu_pieces(m, arena, side, &pieces);
-	return gpu_noise_outputs(m, arena, side, &slot, 1) && gpu_copy_pieces(m, &pieces, slot);
+	return gpu_noise_outputs(m, arena, side, slot, 1) && gpu_copy_pieces(m, &pieces, slot);
 }
 
 void

@@ -136,7 +136,6 @@ typedef struct Gpu
 	struct GpuMemory *pool[GPU_MAX_SIDES];
 	int			pools;
 	CuFunctionRef kernel[GPU_KERNELS];
-	uint32_t   *slots;			/* page-locked, read by kernels */
 	CuStreamRef stream;			/* for copies that wait for no kernel */
 	char	   *few;			/* page-locked, for elements of outputs */
 	GpuLate		late;
@@ -228,7 +227,7 @@ extern size_t gpu_memory_left(Measure *m);
 /* whether too little is left now for so many processes' contexts; what is ending still counts */
 extern bool gpu_is_short(Measure *m, int contexts);
 
-extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool gpu_generate(Measure *m, Arena *arena, uint32_t n);
 
 /* for a single run: noise to its outputs, its input to where it is found */
 extern bool gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot);
@@ -251,8 +250,8 @@ extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);
 /* bytes of gpu->few: elements that are read, and noise that is written */
 #define GPU_FEW_BYTES	4096
 
-/* noise to the outputs of these slots, but to those that are inputs, too */
-extern bool gpu_noise_outputs(Measure *m, const Arena *arena, Side side, const uint32_t *slots,
+/* noise to the outputs of `n` slots from `first` on, but to those that are inputs, too */
+extern bool gpu_noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first,
 							  uint32_t n);
 
 /* cuda_window.c: the calls of a window, see backend.h */

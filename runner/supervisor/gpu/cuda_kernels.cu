@@ -3,8 +3,8 @@
  *		The supervisor's own work on a GPU: inputs, poison, samples, comparison.
  *
  * nvcc compiles this file when the program is built. Slots are regions of equal size; a launch
- * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
- * element), so no state is kept and no order matters.
+ * covers slots that follow each other with its y dimension. Random bits are Philox4x32-10 of (seed,
+ * slot, element), so no state is kept and no order matters.
  */
 #include <stdint.h>
 
@@ -49,10 +49,10 @@ normal_pair(uint32_t a, uint32_t b)
 
 /* four elements a thread; init: 0 normal, 1 uniform, 2 integer, 3 zero, as RandomInit */
 extern "C" __global__ void
-cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n, uint32_t dtype,
-			uint32_t init, double low, double high, u64 seed)
+cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint32_t init,
+			 double low, double high, u64 seed)
 {
-	uint32_t	slot = slots[blockIdx.y];
+	uint32_t	slot = blockIdx.y;
 	char	   *out = base + slot * slot_bytes + offset;
 	u64			step = (u64) gridDim.x * blockDim.x;
 
@@ -115,9 +115,9 @@ cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n
 
 /* random words; bytes is a multiple of 16 */
 extern "C" __global__ void
-cudal1_poison(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 bytes, u64 seed)
+cudal1_poison(char *base, u64 slot_bytes, uint32_t first, u64 offset, u64 bytes, u64 seed)
 {
-	uint32_t	slot = slots[blockIdx.y];
+	uint32_t	slot = first + blockIdx.y;
 	uint4	   *out = (uint4 *) (base + slot * slot_bytes + offset);
 	u64			step = (u64) gridDim.x * blockDim.x;
 

@@ -152,11 +152,7 @@ empty_cache(Measure *m)
 bool
 gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
-	uint32_t	slots[WIRE_MAX_RUNS] = {0};
-
-	for (uint32_t i = 0; i < n; i++)
-		slots[i] = i;
-	return gpu_noise_outputs(m, arena, side, slots, n) && stage(m, arena, side, n)
+	return gpu_noise_outputs(m, arena, side, 0, n) && stage(m, arena, side, n)
 		&& empty_cache(m);
 }
 

@@ -412,15 +412,11 @@ window_draw(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
-	uint32_t	slots[WIRE_MAX_RUNS];
-	uint32_t	n = plan->runs;
 
 	round->runs = plan->runs;
 	round->dropped = plan->dropped;
-	for (uint32_t i = 0; i < n; i++)
-		slots[i] = i;
-	if (!measure_generate(m, &pair->arena, slots, n)
-		|| (m->backend->load && !m->backend->load(m, &pair->arena, n)))
+	if (!measure_generate(m, &pair->arena, round->runs)
+		|| (m->backend->load && !m->backend->load(m, &pair->arena, round->runs)))
 		return false;
 	for (uint32_t k = 0; k < round->runs; k++)
 	{
