@@ -86,7 +86,7 @@ extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cuda
 extern Cudal1Call cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress,
 										 Cudal1Verdict *verdict);
 
-/* result: a JSON document in UTF-8, or NULL and what stands in its place; *answer is set when DONE */
+/* result: a JSON document in UTF-8, or NULL and what stands in its place; *answer: when DONE */
 extern Cudal1Call cudal1_queue_finish(const Cudal1Claim *claim, const char *result,
 									  const char *outcome, const char *detail,
 									  Cudal1Answer *answer);

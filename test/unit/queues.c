@@ -4,8 +4,9 @@
  *		and nothing else that looks like it. A promise's name is the code.
  */
 #define _GNU_SOURCE
+#define CUDAL1_VERSION "0"
 #include "../../runner/common/text.c"
-#include "../../runner/supervisor/gpu/cuda_queues.c"
+#include "../../runner/supervisor/gpu/cuda_device.c"
 
 #include "tap.h"
 
@@ -14,7 +15,7 @@
 static bool
 pytorch(const char *source)
 {
-	return gpu_code_is_concurrent(LANGUAGE_PYTORCH, source);
+	return code_is_concurrent(LANGUAGE_PYTORCH, source);
 }
 
 int
@@ -43,11 +44,11 @@ main(void)
 	for (size_t i = 0; i < COUNT(several); i++)
 		check(pytorch(several[i]), several[i]);
 	for (size_t i = 0; i < COUNT(kernels); i++)
-		check(!gpu_code_is_concurrent(LANGUAGE_CUDA, kernels[i]), kernels[i]);
-	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaStreamCreate(&s);"), "CUDA with a stream");
-	check(gpu_code_is_concurrent(LANGUAGE_CUDA,
+		check(!code_is_concurrent(LANGUAGE_CUDA, kernels[i]), kernels[i]);
+	check(code_is_concurrent(LANGUAGE_CUDA, "cudaStreamCreate(&s);"), "CUDA with a stream");
+	check(code_is_concurrent(LANGUAGE_CUDA,
 								 "cudaLaunchAttributeProgrammaticStreamSerialization"),
 		  "a kernel that begins before the last one ends");
-	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaGraphLaunch(g, 0);"), "a graph may fork");
+	check(code_is_concurrent(LANGUAGE_CUDA, "cudaGraphLaunch(g, 0);"), "a graph may fork");
 	return done();
 }

@@ -8,16 +8,6 @@
 #define LEAST_TIMES		4		/* times what the reference took, the least of a pool */
 #define LEAST_POOL		((size_t) 2 << 30)
 
-bool
-gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
-{
-	arena_init(arena);
-	arena->slots = slots;
-	arena->input_slot_bytes = m->inputs.slot_bytes;
-	arena->output_slot_bytes = m->output_slot_bytes;
-	return gpu_arena_create(m, arena);
-}
-
 static size_t
 arena_limit(const Measure *m)
 {

@@ -36,7 +36,6 @@ extern const MemoryCalls host_memory;
 /* clang-format on */
 
 /* on_gpu.c: likewise, in memory of the GPU */
-extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
 extern const MemoryCalls gpu_memory;
 extern void gpu_build_key(Measure *m, json_t *key);
 extern bool gpu_begin_pair(Measure *m, Arena *arena);

@@ -137,10 +137,14 @@ destroy_arena(GpuArena *arena)
 }
 
 bool
-gpu_arena_create(Measure *m, Arena *arena)
+gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	GpuArena   *shared = calloc(1, sizeof(GpuArena));
 
+	arena_init(arena);
+	arena->slots = slots;
+	arena->input_slot_bytes = m->inputs.slot_bytes;
+	arena->output_slot_bytes = m->output_slot_bytes;
 	if (!shared)
 		return conclude(m, OUTCOME_LOST, "no memory");
 	shared->master.fd = -1;

@@ -198,11 +198,8 @@ extern void gpu_environment(Measure *m);
 extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
 						bool device);
 
-/* whether code may have several things to do at once, and has a use for several queues */
-extern bool gpu_code_is_concurrent(JobLanguage language, const char *source);
-
 /* for as many candidates as share a reference now */
-extern bool gpu_arena_create(Measure *m, Arena *arena);
+extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
 
 /* the arena as executors of a side see it, for as long as the whole lives */
 extern Arena gpu_arena_of(const Arena *arena, Side side);

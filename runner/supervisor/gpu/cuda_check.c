@@ -41,7 +41,7 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 	WireTensor	t;
 	bool		contiguous;
 
-	if (m->job->language != LANGUAGE_PYTORCH)
+	if (!m->backend->module)
 		return gpu_outputs(arena, executor_side(executor), run) + layout->offset + element * size;
 	/* copied once, because it lies in memory that the executor can write */
 	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
@@ -51,15 +51,10 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 	return executor->pool->address + t.address + tensor_place(layout, t.stride, element) * size;
 }
 
-/* Gathers an output of a run; `t`: the view of it within a PyTorch executor's pool. */
+/* An output that lies there, with these strides, or NULL where it is contiguous. */
 static bool
-read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-		 const WireTensor *t, bool contiguous, CuAddress to)
+gather(Measure *m, const Tensor *layout, CuAddress from, const int64_t *stride, CuAddress to)
 {
-	Gpu		   *gpu = m->gpu;
-	const Tensor *layout = &m->output[output];
-	CuAddress	from = t ? executor->pool->address + t->address
-		: gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
 	CudaView	view = {.layout = *layout};
 	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
 	uint64_t	n = layout->elements;
@@ -67,9 +62,10 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 
 	if (n == 0)
 		return true;
-	if (contiguous)
-		return gpu_good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes), "to compare outputs");
-	memcpy(view.stride, t->stride, sizeof(view.stride));
+	if (!stride)
+		return gpu_good(m, m->gpu->driver.MemcpyDtoD(to, from, layout->bytes),
+						"to compare outputs");
+	memcpy(view.stride, stride, sizeof(view.stride));
 	return gpu_launch(m, GPU_GATHER, n, 1, parameters);
 }
 
@@ -77,25 +73,29 @@ bool
 gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
 		 void *out)
 {
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
 	WireTensor	table[WIRE_MAX_TENSORS];
 
-	if (python && !measure_table(m, executor, side, run, table))
+	if (m->backend->module && !measure_table(m, executor, side, run, table))
 		return false;
 	for (int i = 0; i < m->outputs; i++)
 	{
+		CuAddress	from = gpu_outputs(arena, executor_side(executor), slot) + m->output[i].offset;
 		bool		contiguous = true;
 
-		if (python && !measure_check_layout(m, side, i, &table[i]))
-			return false;
-		if (python && !is_view(m, executor, i, &table[i], &contiguous))
-			return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
-		if (!read_one(m, executor, arena, slot, i, python ? &table[i] : NULL, contiguous, to))
+		if (m->backend->module)
+		{
+			if (!measure_check_layout(m, side, i, &table[i]))
+				return false;
+			if (!is_view(m, executor, i, &table[i], &contiguous))
+				return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
+			from = executor->pool->address + table[i].address;
+		}
+		if (!gather(m, &m->output[i], from, contiguous ? NULL : table[i].stride, to))
 			return false;
 		to += measure_gathered(&m->output[i]);
 	}
-	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
+	return gpu_synchronize(m);
 }
 
 /* by the rule of tensor_compare */

@@ -68,11 +68,6 @@ cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint3
 			float2		p = normal_pair(word[0], word[1]),
 						r = normal_pair(word[2], word[3]);
 
-			if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
-			{
-				((float4 *) out)[q] = make_float4(p.x, p.y, r.x, r.y);
-				continue;
-			}
 			value[0] = p.x;
 			value[1] = p.y;
 			value[2] = r.x;
@@ -83,16 +78,9 @@ cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint3
 			float		l = (float) low,
 						w = (float) (high - low);
 
-			if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
-			{
-				((float4 *) out)[q] = make_float4(l + w * ((float) (word[0] >> 8) * 0x1p-24f),
-												  l + w * ((float) (word[1] >> 8) * 0x1p-24f),
-												  l + w * ((float) (word[2] >> 8) * 0x1p-24f),
-												  l + w * ((float) (word[3] >> 8) * 0x1p-24f));
-				continue;
-			}
 			for (int j = 0; j < 4; j++)
-				value[j] = low + (high - low) * ((double) word[j] * 0x1p-32);
+				value[j] = dtype == WIRE_FLOAT64 ? low + (high - low) * ((double) word[j] * 0x1p-32)
+					: l + w * ((float) (word[j] >> 8) * 0x1p-24f);
 		}
 		else if (init == 2)
 		{
@@ -107,6 +95,12 @@ cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint3
 					+ (long long) (span == 0 ? wide : __umul64hi(wide, span));
 				value[j] = (double) integer[j];
 			}
+		}
+		if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
+		{
+			((float4 *) out)[q] = make_float4((float) value[0], (float) value[1], (float) value[2],
+											  (float) value[3]);
+			continue;
 		}
 		for (int j = 0; j < 4 && 4 * q + j < n; j++)
 			tensor_store(out, dtype, 4 * q + j, value[j], integer[j]);
@@ -136,20 +130,9 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 	{
 		u64			place = tensor_place(&view.layout, view.stride, i);
 
-		switch (size)
-		{
-			case 8:
-				((u64 *) to)[i] = ((const u64 *) from)[place];
-				break;
-			case 4:
-				((uint32_t *) to)[i] = ((const uint32_t *) from)[place];
-				break;
-			case 2:
-				((uint16_t *) to)[i] = ((const uint16_t *) from)[place];
-				break;
-			default:
-				((unsigned char *) to)[i] = ((const unsigned char *) from)[place];
-		}
+#pragma unroll 1
+		for (uint32_t b = 0; b < size; b++)
+			to[i * size + b] = from[place * size + b];
 	}
 }
 

@@ -21,7 +21,6 @@ typedef struct CudaComparison
 	unsigned long long infinite;	/* as in Comparison */
 	unsigned long long first;	/* index of the first mismatch; all ones before */
 	uint32_t	error_bits;		/* of the largest deviation, a float, in tolerances */
-	uint32_t	fill;
 } CudaComparison;
 
 #endif							/* CUDAL1_CUDA_KERNELS_H */

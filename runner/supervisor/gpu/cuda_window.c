@@ -53,17 +53,26 @@ copy_rows(Measure *m, CuAddress device, size_t pitch, char *host, size_t host_pi
 	return gpu_good(m, m->gpu->driver.Memcpy2DAsync(&copy, m->gpu->stream), "to copy arrays");
 }
 
-/* The late part of a piece of a run's input, whose piece lies there on the device. */
+/* Sends late parts of a run's input up to where executors find them, or down from the master. */
 static bool
-copy_part(Measure *m, uint32_t slot, uint32_t piece, CuAddress device, bool up)
+copy_parts(Measure *m, const CudaPieces *pieces, uint32_t slot, bool up)
 {
 	const GpuLate *late = &m->gpu->late;
-	size_t		width = late->part[piece] / 2;
 
-	return width == 0
-		|| copy_rows(m, device + late->offset[piece], width,
-					 late->input + slot * late->stretch + late->at[piece], width + ROW_GAP, width,
-					 2, up);
+	for (uint32_t j = 0; j < pieces->n; j++)
+	{
+		const CudaPiece *p = &pieces->piece[j];
+		CuAddress	device = up ? p->to + slot * p->to_stride
+			: p->from + slot * pieces->from_stride;
+		size_t		width = late->part[j] / 2;
+
+		if (width > 0
+			&& !copy_rows(m, device + late->offset[j], width,
+						  late->input + slot * late->stretch + late->at[j], width + ROW_GAP, width,
+						  2, up))
+			return false;
+	}
+	return true;
 }
 
 /* Draws the late part of each piece of an input: all of it, if there is room. */
@@ -92,8 +101,7 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 bool
 gpu_load(Measure *m, Arena *arena, uint32_t n)
 {
-	Gpu		   *gpu = m->gpu;
-	GpuLate    *late = &gpu->late;
+	GpuLate    *late = &m->gpu->late;
 	CudaPieces	pieces;
 
 	gpu_pieces(m, arena, SIDE_REFERENCE, &pieces);
@@ -103,10 +111,9 @@ gpu_load(Measure *m, Arena *arena, uint32_t n)
 	if (!make_room(m, n * late->stretch))
 		return false;
 	for (uint32_t slot = 0; slot < n; slot++)
-		for (uint32_t j = 0; j < pieces.n; j++)
-			if (!copy_part(m, slot, j, pieces.piece[j].from + slot * pieces.from_stride, false))
-				return false;
-	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
+		if (!copy_parts(m, &pieces, slot, false))
+			return false;
+	return gpu_good(m, m->gpu->driver.StreamSynchronize(m->gpu->stream), "to bring an input");
 }
 
 /* Stages inputs but for their late parts, where data of an earlier round stay. */
@@ -159,14 +166,11 @@ gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
 bool
 gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	Gpu		   *gpu = m->gpu;
 	CudaPieces	pieces;
 
 	gpu_pieces(m, arena, side, &pieces);
-	for (uint32_t j = 0; j < pieces.n; j++)
-		if (!copy_part(m, slot, j, pieces.piece[j].to + slot * pieces.piece[j].to_stride, true))
-			return false;
-	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
+	return copy_parts(m, &pieces, slot, true)
+		&& gpu_good(m, m->gpu->driver.StreamSynchronize(m->gpu->stream), "to bring an input");
 }
 
 /*
