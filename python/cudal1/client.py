@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import Counter
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, Iterable, NamedTuple, Optional, Sequence
 
 import psycopg
 
@@ -64,11 +64,16 @@ def passes(error: psycopg.Error) -> bool:
 
 
 def shorten(error: psycopg.Error) -> None:
-    """Leaves the trace through the server's own functions out of what an error says."""
-    if error.diag.context:
+    """Leaves the trace through the server's own functions out of what an error says. A missing
+    grant gets a hint, as PostgreSQL gives none."""
+    hint = error.diag.message_hint
+    if error.sqlstate == "42501" and not hint:
+        hint = ("A superuser grants it in this database:"
+                f" SELECT cudal1_grant('{connection().info.user}', 'trainer')")
+    if error.diag.context or error.sqlstate == "42501":
         said = [error.diag.message_primary]
         said += [f"{name}:  {words}" for name, words in (
-            ("DETAIL", error.diag.message_detail), ("HINT", error.diag.message_hint)) if words]
+            ("DETAIL", error.diag.message_detail), ("HINT", hint)) if words]
         error.args = ("\n".join(map(str, said)),)
 
 
@@ -101,15 +106,17 @@ def column(statement: str, parameters: Sequence[Any] = ()) -> list:
 
 
 def prompts(tasks: Iterable[str], n: int = 2, strategy: Optional[str] = "bucket",
-            kind: str = "contrastive", pool: str = "main") -> Iterator[dict[str, Any]]:
+            kind: str = "contrastive", pool: str = "main") -> list[dict[str, Any]]:
     """Rows for a trainer's data set, one a task: the prompt, with n exemplars drawn now by
     strategy (None: the task's own) from the pool, and the id under which answers to it are
     submitted. kind augment shows the reference alone. A string is one task."""
+    rows = []
     for task in [tasks] if isinstance(tasks, str) else tasks:
         prompt_id, prompt = query(
-            "SELECT prompt_id, prompt FROM cudal1_prompt(%s, %s, %s, kind => %s, pool => %s)",
+            "SELECT prompt_id, prompt FROM cudal1_prompt(%s::text, %s, %s, kind => %s, pool => %s)",
             (task, n, strategy, kind, pool))[0]
-        yield {"prompt": prompt, "prompt_id": prompt_id}
+        rows.append({"prompt": prompt, "prompt_id": prompt_id})
+    return rows
 
 
 def clean(text: str) -> str:

@@ -18,7 +18,7 @@ def prompt_dataset(tasks: Iterable[str], **options: Any):
     def draw(rows: dict) -> dict:
         place = {n: k for k, n in enumerate(dict.fromkeys(rows["row"]))}
         of = dict(zip(rows["row"], rows["task"]))
-        drawn = list(draw_prompts((of[n] for n in place), **options))
+        drawn = draw_prompts((of[n] for n in place), **options)
         return {key: [drawn[place[n]][key] for n in rows["row"]] for key in ("prompt", "prompt_id")}
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     return Dataset.from_dict({"row": list(range(len(names))), "task": names}).with_transform(draw)

@@ -84,7 +84,7 @@ for state in sys.argv[2].split():
         assert client.query("SELECT pg_backend_pid()", ())[0][0] == pid, state
 client.time.sleep = pause
 
-rows = list(cudal1.prompts(["task", "task"]))
+rows = cudal1.prompts(["task", "task"])
 ids = [r["prompt_id"] for r in rows]
 texts = [answer("result 1.518"), [{"role": "assistant", "content": [{"type": "image"}, {"type": "text", "text": answer("result 2.5")}]}], answer("outcome crash died"), "no code\0", "half \ud800, two \ud83d\ude00",
          [{"role": "assistant", "content": None}], answer("result 1.25") + 4194304 * " "]
@@ -167,8 +167,8 @@ refused = [v.reward for v in cudal1.rate([ids[0], "x", 1 << 70, None, 1.5, ids[0
 wrong_lengths = []
 for call in (lambda: cudal1.trl.speedup_reward(None, ["no code", "none either"], prompt_id=ids[:1]),
              lambda: cudal1.verl.compute_score_batch(["x"], ["no code"], ["g"], info), lambda: cudal1.openrlhf.reward_func(["q"], ["p"], ids),
-             lambda: cudal1.rate(["x"], ["no code"]), lambda: cudal1.rate(ids[0], "no code"), lambda: cudal1.trl.speedup_reward(None, ["no code"]), lambda: len(list(cudal1.prompts("task"))),
-             lambda: list(cudal1.prompts("tasc"))):
+             lambda: cudal1.rate(["x"], ["no code"]), lambda: cudal1.rate(ids[0], "no code"), lambda: cudal1.trl.speedup_reward(None, ["no code"]), lambda: len(cudal1.prompts("task")),
+             lambda: cudal1.prompts("tasc"), lambda: client.query("SELECT cudal1_evaluate('{1}')")):
     try:
         wrong_lengths.append(call())
     except (TypeError, ValueError) as e:
@@ -214,7 +214,8 @@ is($out,
 	  . ' ["step 7, 3 answers: 1 right, 1 crash, 1 malformed, best 1.87"], "crash", [1.25, 1.25, 1.25, 1.25], [1.25, null, null, null, null, null],'
 	  . ' ["a batch needs as many of each: 1 prompt_ids", "a batch needs as many of each: 2 prompt_ids", "a batch needs as many of each: 1 queries",'
 	  . ' "prompt_id is an integer", "prompt_ids is a list with an element for each answer", "an answer needs its prompt_id", 1,'
-	  . ' "task \\"tasc\\" does not exist\\nHINT:  Did you mean \\"task\\"? Add it with cudal1_add_task(); cudal1.task lists those that exist."], 0,'
+	  . ' "task \\"tasc\\" does not exist\\nHINT:  Did you mean \\"task\\"? Add it with cudal1_add_task(); cudal1.task lists those that exist.",'
+	  . ' "permission denied for function cudal1_evaluate\\nHINT:  A superuser grants it in this database: SELECT cudal1_grant(\'trainer\', \'trainer\')"], 0,'
 	  . ' ["successful", "malformed: section \\"## Performance ", "crash: again"]]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none, as what is refused among others');
 is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '10',

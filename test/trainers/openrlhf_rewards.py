@@ -49,7 +49,7 @@ async def rated(executor, words, texts, length=1 << 20):
     return await asyncio.gather(*(executor.execute(prompt, label, params, length, words, Engine(words, text)) for text in texts))
 
 
-row = next(iter(cudal1.prompts(["task"])))
+row = cudal1.prompts(["task"])[0]
 # as a chat template ends, and with blanks that some tokenizers leave out when they decode
 prompt, label = row["prompt"] + "\nIt 's fast , and ends .\n<|im_start|>assistant\n", str(row["prompt_id"])
 executor = SingleTurnAgentExecutor(os.path.join(sys.argv[1], "cudal1", "openrlhf.py"))

@@ -49,7 +49,7 @@ def function(name):
     return get_custom_reward_fn(OmegaConf.create({"reward": {"custom_reward_function": {"path": sys.argv[1], "name": name}}}))
 
 
-prompt_id = next(iter(rewards.make_prompts(["task"])))["prompt_id"]
+prompt_id = rewards.make_prompts(["task"])[0]["prompt_id"]
 codes = ["result 1.518", "result 2.5", "outcome crash died"]
 manager = get_reward_manager_cls("batch")(Bytes(), 0, function("compute_score_batch"))
 found = manager(data([answer(c) for c in codes] + ["no code"], prompt_id), return_dict=True)
