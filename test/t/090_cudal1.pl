@@ -63,6 +63,9 @@ like($out, qr/: failed: wrong_output\nthree elements\n/, 'a failure is shown wit
 $node->safe_psql('postgres', "UPDATE cudal1.candidate SET detail = E'three\\u001b[31m elements' WHERE candidate_id = $wrong");
 unlike((cudal1('show', $wrong))[1], qr/\e/, 'without what a terminal obeys');
 is(JSON::PP::decode_json((cudal1('show', '--json', $wrong))[1])->{detail}, "three\e[31m elements", 'also as JSON');
+my $same = propose('result 1.75');
+$node->safe_psql('postgres', "UPDATE cudal1.candidate AS c SET measurement_id = o.measurement_id FROM cudal1.candidate AS o WHERE o.candidate_id = $first AND c.candidate_id = $same");
+like((cudal1('show', $same))[1], qr/^It compiles to the same as candidate $first, whose measurement counts\.$/m, 'where the measurement of another code decided it, that is said');
 ($status, $out, $err) = cudal1('show', 987654);
 is("$status $err", "3 cudal1: candidate 987654 does not exist\n", 'an unknown one');
 

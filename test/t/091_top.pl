@@ -51,7 +51,7 @@ SET ROLE anna;
 SELECT cudal1_submit('softmax', 'hers', 'hers');
 SQL
 my $frame = frame();
-like($frame, qr/2 verdicts in the last minute, 0\.1 a minute in 15   3 waiting, \d/, 'rewards per minute, what waits, and for how long');
+like($frame, qr/2 verdicts in the last minute, 0\.1 a minute over 15 min   3 waiting, \d/, 'rewards per minute, what waits, and for how long');
 like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs, 41 rounds +softmax +3 +2\.50 \[2\.25, 2\.75\] .* 42 s$/m, 'a device with what it measures');
 like($frame, qr/^anna +softmax +measure +1 /m, 'the queue by trainer');
 like($frame, qr/^postgres +softmax +measure +2 +3 min$/m, 'and task, with the device time that it takes');
@@ -100,6 +100,23 @@ for my $role (qw(anna reader))
 	my (undef, undef, $error) = $node->psql('postgres', q{SELECT cudal1_open_pool(E'a\u009b2J')}, extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
 	like($error, qr/22023/, 'as the codes are that a terminal obeys');
 }
+
+# a code that compiles to the same as an earlier one is paid what that one was
+$node->safe_psql('postgres', <<'SQL');
+DO $$
+DECLARE
+	c	record;
+BEGIN
+	PERFORM cudal1.finish(job_id, attempt, '{"outcome": "wrong_output"}') FROM held;
+	FOR i IN 1..2 LOOP
+		SELECT * INTO c FROM cudal1.claim(1, 'w');
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1 + i / 10.0, 'protocol', 2, 'code_key', repeat('a', 64)));
+	END LOOP;
+END
+$$;
+SQL
+like(frame(), qr/^ *\d+ s +softmax +(\d+) +\S+ +measure +successful +1\.20 +compiles to the same as (?!\1)\d+\n *\d+ s +softmax +\d+ +\S+ +measure +successful +1\.20$/m,
+	'a code that compiles to the same as another has its reward, and names it');
 
 # on a terminal it goes on until it is interrupted
 my ($in, $out) = ('', '');
