@@ -255,6 +255,8 @@ spew('own/double/candidates/added.c',
 	"void solve(const float *x, float *y)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ty[i] = x[i] + x[i];\n}\n");
 ($status, $out, $err) = import_files("$dir/own", '--candidates', "$dir/own");
 is("$status $out", "0 1 task added, 1 candidate submitted\n", 'task folders with their candidates');
+($status, $out, $err) = import_files('--candidates', (glob "$dir/own/*/candidates")[0]);
+is("$status $out", "0 1 candidate already there\n", 'whose folder may be named, too') or diag($err);
 is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'double'"),
 	'c quick', 'language and options of a folder');
 
