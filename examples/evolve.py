@@ -68,11 +68,13 @@ def follow(database, asked):
             "SELECT p.state, p.note, p.trials, p.in_flight, p.measuring, p.best, p.seconds_left, u.last_error"
             " FROM cudal1.campaign_progress AS p LEFT JOIN cudal1.model_use AS u USING (name)"
             " WHERE p.name = %s", [asked.name]).fetchone()
-        print(f"{trials} asked for, {in_flight} being written, {measuring} being measured, best {best or '-'}"
+        print(f"{trials} asked for, {in_flight} being written, {measuring} being measured, best {f'{best:.2f}' if best else '-'}"
               + (f", {left / 60:.1f} min left" if left else "") + (f"; the last error: {error}" if error else ""),
               flush=True)
         if state != "running":
             print(f"{state}: {note}" if note else state)
+            if state == "paused":
+                print(f"once that is mended, SELECT cudal1_resume_campaign('{asked.name}') lets it go on")
             return
         time.sleep(asked.every)
 
@@ -91,12 +93,12 @@ def main():
         if best:
             print("\nthe best code of each task, which `cudal1 show ID` prints and `cudal1 best --save DIR` writes to a file:")
         for task, reward, candidate in best:
-            print(f"  {task}: {reward} (candidate {candidate})")
+            print(f"  {task}: {reward:.2f}x (candidate {candidate})")
         failed = database.execute(
             "SELECT c.failure, count(*), min(c.candidate_id) FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)"
             " WHERE p.method = %s AND c.state = 'failed' GROUP BY 1 ORDER BY 2 DESC", [asked.name]).fetchall()
         if failed:
-            print("\nwhat failed, with a candidate whose reason `cudal1 show ID` prints:")
+            print("\nanswers that failed, with a candidate whose reason `cudal1 show ID` prints:")
         for failure, number, candidate in failed:
             print(f"  {number} {failure} (candidate {candidate})")
 
@@ -106,5 +108,8 @@ if __name__ == "__main__":
         main()
     except psycopg.Error as e:
         # adding a model is an operator's, the rest a trainer's
-        grants = "The role needs the grants operator and trainer." if e.sqlstate == "42501" else ""
-        sys.exit(f"evolve.py: {e.diag.message_primary or e}. {e.diag.message_hint or grants}".strip())
+        helps = {"42501": "The role needs the grants operator and trainer: SELECT cudal1_grant('ROLE', 'operator'), cudal1_grant('ROLE', 'trainer').",
+                 "42P01": "Does the database have cudal1? CREATE EXTENSION cudal1, or name another by PGDATABASE."}
+        if not e.diag.message_primary:
+            sys.exit(f"evolve.py: {e}")
+        sys.exit(f"evolve.py: {e.diag.message_primary}. {e.diag.message_hint or helps.get(e.sqlstate, '')}".strip())

@@ -21,14 +21,14 @@ ok(IPC::Run::run([ @evolve, '--tasks', 'nothing%' ], '>', \$said, '2>', \$err) =
 like($err, qr/no task is like 'nothing%'/, 'and it says so');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.model'), 0, 'and no model, so that the next call may say more of it');
 ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'a model evolves a code') or diag($err);
-like($said, qr/begins with 1 task.*\d+ asked for.*\nfinished: .*the best code of each task, .*:\n  task: 1\.5 \(candidate \d+\)/s, 'with progress, and the best code') or diag($err);
+like($said, qr/begins with 1 task.*\d+ asked for.*\nfinished: .*the best code of each task, .*:\n  task: 1\.50x \(candidate \d+\)/s, 'with progress, and the best code') or diag($err);
 ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'the same call again');
 like($said, qr/is there already\n\d.*\nfinished/s, 'finds the campaign');
 IPC::Run::run([ @evolve, '--candidates', 40, '--temperature', 0.1 ], '>', \$said, '2>', \$err);
 like($said, qr/is there already\n  it keeps its own candidates: 3; --name.*\n  it keeps its own temperature: 0\.8; .*\n\d/, 'one with other arguments says that they are not used');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.campaign'), 1, 'and adds none');
 IPC::Run::run([ 'python3', "$examples/evolve.py", $endpoint, 'text:none', qw(--name wordy --candidates 1 --every 0.2) ], '>', \$said, '2>', \$err);
-like($said, qr/^\nwhat failed, .*:\n  1 malformed \(candidate \d+\)\n\z/m, 'where nothing is right, the reasons are counted');
+like($said, qr/^\nanswers that failed, .*:\n  1 malformed \(candidate \d+\)\n\z/m, 'where nothing is right, the reasons are counted');
 
 sub slurp { return slurp_file("$examples/$_[0]") }
 
