@@ -45,7 +45,7 @@ install-runner: runner
 	@[ '$(DESTDIR)' ] || case ":$$PATH:" in *:'$(bindir)':*) ;; *) \
 		echo "The programs are in $(bindir), where the shell does not look. Either of these lets it find them:"; \
 		echo "    export PATH=\"$(bindir):\$$PATH\""; \
-		echo "    ln -s $(bindir)/cudal1-* /usr/local/bin/";; esac
+		echo "    ln -s $(bindir)/cudal1* /usr/local/bin/";; esac
 uninstall-runner:
 	+$(RUNNER_MAKE) uninstall DESTDIR='$(DESTDIR)'
 clean-runner:
