@@ -30,8 +30,7 @@ RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '42704',
-		MESSAGE = format('%s "%s" does not exist', subject,
-			coalesce(cudal1.clip(name, 200), 'NULL')),
+		MESSAGE = format('%s "%s" does not exist', subject, cudal1.clip(name, 200)),
 		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
 END
 $$;
@@ -69,14 +68,15 @@ DECLARE
 		WHEN 'task' THEN 'Add it with cudal1_add_task(); cudal1.task lists those that exist.'
 		WHEN 'template' THEN 'cudal1.prompt_template lists the templates.' END;
 BEGIN
-	IF name IS NULL OR name <> ALL (names) THEN
+	PERFORM cudal1.raise_if(name IS NULL, '22004', subject || ' must not be null');
+	IF name <> ALL (names) THEN
 		PERFORM cudal1.does_not_exist(subject, name, names, hint);
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_name IS
 'error 42704 where no baseline, campaign, device, method, model, pool, profile, role, task or
-template, as the subject says, has this name';
+template, as the subject says, has this name; 22004 where it is null';
 
 CREATE FUNCTION cudal1.find_task(task text, own boolean DEFAULT false)
 RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -137,7 +137,7 @@ CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
 RETURN cudal1.raise_if(NOT cudal1.is_name(name, 100)
 		OR NOT cudal1.matches(name, '[^[:space:]]', 400), '22023',
-	'name must be a name of 1 to 100 characters');
+	'name must be a text of 1 to 100 characters, not blank');
 COMMENT ON FUNCTION cudal1.check_label IS
 'error 22023 for a name of a pool or a template that is blank, too long or has control characters';
 
@@ -306,7 +306,15 @@ BEGIN
 			WHERE x.name = t.name AND x.content_hash = t.content_hash;
 		IF NOT FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '23505',
-				MESSAGE = format('task "%s" exists with other content', t.name),
+				MESSAGE = format('task "%s" exists with other content: %s', t.name,
+					(SELECT coalesce(string_agg(u.part, ', '), 'signature')
+						FROM cudal1.task AS x, LATERAL (VALUES
+								('reference', x.reference <> t.reference),
+								('language', x.language <> t.language),
+								('signature', x.signature IS DISTINCT FROM t.signature),
+								('level', x.level IS DISTINCT FROM t.level),
+								('options', x.options <> t.options)) AS u (part, differs)
+						WHERE x.name = t.name AND u.differs)),
 				DETAIL = 'A task''s reference, language, signature, level and options never '
 					'change.',
 				HINT = 'Add the new version under another name.';
@@ -450,7 +458,7 @@ DECLARE
 	c		cudal1.candidate;
 BEGIN
 	PERFORM cudal1.raise_if(candidate_id IS NULL, '22004', 'candidate_id must not be null');
-	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
+	PERFORM cudal1.check_candidates(nullif(ARRAY[candidate_id], '{NULL}'), 'candidate_id');
 	PERFORM cudal1.check_reason(reason);
 	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');

@@ -27,7 +27,7 @@ CREATE FUNCTION cudal1.model_problem(m cudal1.model)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
 	WHEN NOT cudal1.is_name(m.name, 100)
-		THEN 'name must be a name of 1 to 100 characters'
+		THEN 'name must be a text of 1 to 100 characters, not blank'
 	WHEN NOT cudal1.is_name(m.model, 255)
 		THEN 'model must be a name of 1 to 255 characters'
 	WHEN NOT cudal1.matches(m.endpoint,
@@ -270,7 +270,8 @@ BEGIN
 	PERFORM cudal1.check_ids('request_ids', request_ids);
 	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
+	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id),
+		'cudal1.request lists the requests.');
 	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
 		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
 	RETURN cudal1.stop_requests(request_ids);

@@ -60,7 +60,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL
 			OR NOT cudal1.is_name(name, 100), '22023',
-		'name must be a name of 1 to 100 characters');
+		'name must be a text of 1 to 100 characters, not blank');
 	PERFORM cudal1.raise_if(kind IS NULL
 			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
 			'contrastive'), '22023',
@@ -81,7 +81,8 @@ BEGIN
 			'max_cost.');
 	IF coalesce(cardinality(models), 0) = 0 THEN
 		PERFORM cudal1.raise_if(kind <> 'contrastive', '22023',
-			format('a campaign of kind %s needs models', kind), 'cudal1.model lists them.');
+			format('a campaign of kind %s needs models', kind),
+			'cudal1.model lists them; an operator adds one with cudal1_add_model().');
 	ELSIF kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',

@@ -81,13 +81,14 @@ DECLARE
 	g		record;
 	same	boolean;
 BEGIN
+	PERFORM cudal1.raise_if(group_key IS NULL, '22004', 'group_key must not be null');
 	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id)
 			JOIN cudal1.campaign AS c USING (campaign_id)
 			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('group "%s" does not exist', coalesce(group_key, 'NULL')),
+		format('group "%s" does not exist', group_key),
 		'Groups come from cudal1_next_group().');
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
 	SELECT x.answered_at, x.answers INTO g.answered_at, g.answers FROM cudal1.campaign_group AS x
@@ -150,6 +151,7 @@ DECLARE
 	owners	text[];
 	usable	text[];
 BEGIN
+	PERFORM cudal1.raise_if(group_key IS NULL, '22004', 'group_key must not be null');
 	SELECT array_agg(DISTINCT o.name ORDER BY o.name) INTO owners FROM (
 		SELECT p.created_by AS name FROM cudal1.proposal AS p
 			WHERE p.group_key = group_owner.group_key
@@ -160,7 +162,7 @@ BEGIN
 			USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
 			WHERE g.group_key = group_owner.group_key) AS o;
 	PERFORM cudal1.raise_if((owner = ANY (owners)) IS NOT TRUE, '42704',
-			format('role "%s" has no group "%s"', owner, coalesce(group_key, 'NULL')),
+			format('role "%s" has no group "%s"', owner, group_key),
 			'Groups come from cudal1_next_group(), or are the group_key of submissions.')
 		WHERE owner IS NOT NULL;
 	IF coalesce(owner, cudal1.caller()) = ANY (owners) THEN
@@ -171,7 +173,7 @@ BEGIN
 		format('group "%s" is one of several roles', group_key),
 		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
 	PERFORM cudal1.raise_if(usable = '{}', '42704',
-		format('group "%s" does not exist', coalesce(group_key, 'NULL')),
+		format('group "%s" does not exist', group_key),
 		CASE WHEN owners IS NULL
 			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
 			ELSE format('To read that of another role, name it as owner: %s.',

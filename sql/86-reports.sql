@@ -226,6 +226,11 @@ BEGIN
 		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	ORDER BY b.task_id, b.speedup / coalesce(base.score, 1) DESC NULLS LAST,
 		b.score / coalesce(base.score, 1) DESC NULLS LAST, b.candidate_id;
+	IF NOT FOUND AND baseline IS NOT NULL THEN
+		RAISE NOTICE USING
+			MESSAGE = format('no task has a score of baseline "%s", so none counts', baseline),
+			HINT = 'cudal1_add_baselines() has a task''s baselines measured.';
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
@@ -286,8 +291,8 @@ BEGIN
 	IF trained > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('training rewards are shown for %s task(s)', trained),
-			DETAIL = 'The best of many training rewards is biased upwards; evaluations replace '
-				'them where there are any.';
+			DETAIL = 'The best of many training rewards is biased upwards. Evaluations '
+				'(cudal1_evaluate()) replace them.';
 	END IF;
 END
 $$;

@@ -329,7 +329,7 @@ SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_ans
 SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r[:3] || ''other''::text) FROM sent', :'k'), '22023', NULL, 'others are not');
 
 -- groups of a trainer without a campaign
-SELECT throws_ok('SELECT cudal1_group_result(' || k || ')', '42704', NULL, 'no results of an unknown group: ' || k) FROM (VALUES ($$'nobody'$$), ('NULL')) AS v (k);
+SELECT throws_ok('SELECT cudal1_group_result(' || k || ')', s, NULL, 'no results of an unknown group: ' || k) FROM (VALUES ($$'nobody'$$, '42704'), ('NULL', '22004')) AS v (k, s);
 SELECT cudal1_submit(t, x, group_key => 'step 1') FROM (VALUES ('a', 'x = 3'), ('b', 'x = 4'), ('a', 'x = 2')) AS v (t, x) \g /dev/null
 SELECT tap.measure(:d, 2.5, 1), tap.measure(:d, 1.1, 1), tap.measure(:d, 1.3) \g /dev/null
 SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM cudal1_group_result('step 1')), pg_temp.known('step 1'), 'a group_key of submissions is a group');
