@@ -103,7 +103,8 @@ wait_for(uint32_t run)
 int
 cudal1_gate_wait(uint32_t run)
 {
-	/* This ends the run before. */
+	/* This ends the run before. Its stores past the caches come first, without a fence of its own. */
+	__builtin_ia32_sfence();
 	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);
 	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;
