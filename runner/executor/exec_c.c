@@ -37,6 +37,8 @@ load(const char *path, uint32_t flags)
 {
 	void	   *handle;
 
+	/* pthread_exit() asks for it, when no file can be opened any more. */
+	dlopen("libgcc_s.so.1", RTLD_NOW);
 	/* A further arena would open files for its bookkeeping. */
 	mallopt(M_ARENA_MAX, 1);
 	/* freed memory stays mapped, so that a run does not pay for its predecessor's page faults */

@@ -83,7 +83,7 @@ signal_text(int number)
 	switch (number)
 	{
 		case SIGSYS:
-			return "a forbidden system call (processes, signals, sockets and files are closed to "
+			return "a forbidden system call (processes, signals and sockets are closed to "
 				"candidates)";
 		case SIGXFSZ:
 			return "printing more than it may";
