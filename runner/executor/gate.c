@@ -103,7 +103,7 @@ wait_for(uint32_t run)
 int
 cudal1_gate_wait(uint32_t run)
 {
-	/* This ends the run before. Its stores past the caches come first, without a fence of its own. */
+	/* This ends the run before, whose stores past the caches come first, fence or none. */
 	__builtin_ia32_sfence();
 	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 	wait_for(run);

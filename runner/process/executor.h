@@ -288,13 +288,13 @@ extern bool executor_read_places(const Executor *executor, const uint64_t *addre
 extern void executor_fetch(const Executor *executor, const WireStretch *stretch);
 
 /*
- * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with gaps to 512
- * pieces, from number `first` on. stretch: from its first byte to its last. EXECUTOR_FORGED: it
- * can't be written
+ * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with wide gaps
+ * between tiny pieces to some that are drawn. stretch: from its first byte to its last.
+ * EXECUTOR_FORGED: it can't be written
  */
 extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor *tensor,
-											const Tensor *layout, uint64_t first, void *noise,
-											size_t bytes, WireStretch *stretch);
+											const Tensor *layout, RandomStream *random,
+											void *noise, size_t bytes, WireStretch *stretch);
 
 /* how many of these addresses, from the first on, lie in pages that the process has written */
 extern int	executor_count_written(const Executor *executor, const uint64_t *address, int n);

@@ -83,7 +83,7 @@ torch_cpu_overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int
 	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
 	WireTensor	t = listed(m, executor, run, output);
 
-	if (executor_write_tensor(executor, &t, &m->output[output], random_next(&m->random),
+	if (executor_write_tensor(executor, &t, &m->output[output], &m->random,
 							  (char *) m->noise + at, NOISE_BYTES - at, stretch) == EXECUTOR_OK
 		|| errno == ESRCH)
 		return true;
