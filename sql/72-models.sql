@@ -191,26 +191,19 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	m		constant cudal1.model := cudal1.find_model(model);
-	room	record;
-	n		bigint;
+	room	constant record := cudal1.request_room(cudal1.caller());
+	ids		constant bigint[] := ARRAY(SELECT u.id FROM unnest(candidate_ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.request AS r
+			WHERE r.about = u.id AND r.model_id = m.model_id AND r.purpose = ask_about.purpose
+				AND r.state IN ('queued', 'running', 'answered'))
+		ORDER BY u.id);
 BEGIN
+	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, cardinality(ids))
+		WHERE cardinality(ids) > greatest(room.requests, 0);
 	INSERT INTO cudal1.request (model_id, purpose, about, method)
-		SELECT m.model_id, ask_about.purpose, u.id, ask_about.purpose
-			FROM unnest(candidate_ids) AS u (id)
-			WHERE NOT EXISTS (SELECT FROM cudal1.request AS r
-				WHERE r.about = u.id AND r.model_id = m.model_id
-					AND r.purpose = ask_about.purpose
-					AND r.state IN ('queued', 'running', 'answered'))
-			ORDER BY u.id;
-	GET DIAGNOSTICS n = ROW_COUNT;
-	IF n > 0 THEN
-		room := cudal1.request_room(cudal1.caller());
-		PERFORM cudal1.refuse(cudal1.caller(), room.quota,
-			room.used - CASE room.quota WHEN 'bytes' THEN 0 ELSE n END, n)
-			WHERE room.requests < 0 OR room.quota = 'bytes';
-		PERFORM cudal1.wake();
-	END IF;
-	RETURN n;
+		SELECT m.model_id, ask_about.purpose, u.id, ask_about.purpose FROM unnest(ids) AS u (id);
+	PERFORM cudal1.wake() WHERE ids <> '{}';
+	RETURN cardinality(ids);
 END
 $$;
 COMMENT ON FUNCTION cudal1.ask_about IS
