@@ -160,9 +160,12 @@ CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
-	j	CONSTANT cudal1.job := jobs[1];
-	t	cudal1.task;
-	p	cudal1.profile;
+	j		CONSTANT cudal1.job := jobs[1];
+	-- NULL: its candidate was proposed
+	made	CONSTANT text := (SELECT k.name FROM cudal1.null_candidate AS k
+		WHERE k.candidate_id = j.candidate_id);
+	t		cudal1.task;
+	p		cudal1.profile;
 BEGIN
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
@@ -171,16 +174,11 @@ BEGIN
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
 			-- a baseline is timed against, but it is itself checked against the reference
 			'reference', CASE WHEN t.baseline = 'reference' OR j.kind = 'measure'
-								  AND EXISTS (SELECT FROM cudal1.null_candidate AS k
-									  WHERE k.candidate_id = j.candidate_id
-										  AND k.name = 'reference')
-							  THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
+					AND made = 'reference'
+				THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
 			-- code can tell most probes from the task's own inputs, and work on them alone
-			'probes', CASE WHEN EXISTS (SELECT FROM cudal1.null_candidate AS k
-									WHERE k.candidate_id = j.candidate_id
-										AND k.name <> 'reference')
-				THEN 'false' ELSE t.options -> 'probes' END,
+			'probes', CASE WHEN made <> 'reference' THEN 'false' ELSE t.options -> 'probes' END,
 			'counts_work', t.bytes IS NULL),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
