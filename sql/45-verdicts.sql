@@ -224,9 +224,6 @@ DECLARE
 	most	CONSTANT int := 5;
 	n		int;
 BEGIN
-	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
-		WHERE x.device_id = d.device_id
-			AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
 	IF is_lost THEN
 		UPDATE cudal1.device AS x
 			SET lost = x.lost + 1, lost_candidate = j.candidate_id,
@@ -244,7 +241,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_device IS
-'notes that a measurement''s device is there, or lost a candidate; five in a row disable it';
+'notes whether a measurement''s device lost its candidate, of which five in a row disable it';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 	r cudal1.measurement, task_model text, model text, is_last boolean)
