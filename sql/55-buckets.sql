@@ -187,8 +187,8 @@ their time has come; the caller holds the locks of the task''s islands';
 -- enable_seqscan: plans that a session cached while the tables were small would scan them when they
 -- have grown.
 CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
+RETURNS void LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -303,7 +303,8 @@ COMMENT ON FUNCTION cudal1.place_again IS
 pool and on the island it was proposed from, and makes one of another purpose ordinary';
 
 CREATE FUNCTION cudal1.place_waiting()
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
