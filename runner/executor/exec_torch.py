@@ -627,8 +627,8 @@ def build(source_fd, device, data_bytes, ahead):
         if loads_alone and "Error building extension" not in text:
             return 0
         if common.lacks_cuda(error):
-            print(f"no CUDA compiler for a {device} here (nvcc, and a GPU that it compiles for), "
-                  f"which this code asks for\n{common.explain(error)}", flush=True)
+            print("no CUDA compiler here (nvcc, and a GPU that it compiles for), which this code"
+                  f" asks for\n{common.explain(error)}", flush=True)
             return BUILD_FAILED
         if "Error building extension" not in text and "CompilationError" not in text:
             print(common.explain(error), flush=True)
