@@ -145,15 +145,6 @@ text_read(FILE *file, size_t limit, size_t *length)
 }
 
 bool
-text_mentions(const char *text, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcasestr(text, words[i]))
-			return true;
-	return false;
-}
-
-bool
 text_matches(const char *text, const char *expression, bool any_case)
 {
 	regex_t		pattern;

@@ -31,9 +31,6 @@ extern char *text_repair(const char *data, size_t length, bool escapes, size_t *
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
-/* whether any of `n` words stands in a text, in letters of either case */
-extern bool text_mentions(const char *text, const char *const *words, size_t n);
-
 /* whether an extended regular expression matches anywhere in a text */
 extern bool text_matches(const char *text, const char *expression, bool any_case);
 

@@ -60,13 +60,12 @@ static void
 fail(Answer *answer, const json_t *document)
 {
 	/* quotes within a message are escaped, so no message is taken for these */
-	static const char *const throttled[] = {"\"error\":\"429", "\"code\":429", "\"code\":\"429",
-		"\"code\":529", "\"status\":429", "\"status_code\":429", "\":\"rate_limit",
-		"\":\"too_many_requests", "\":\"overloaded_error\"", "\":\"resource_exhausted\""};
+	static const char throttled[] = "\"error\":\"429|\"code\":\"?429|\"code\":529|"
+		"\"status(_code)?\":429|\":\"rate_limit|\":\"too_many_requests|"
+		"\":\"(overloaded_error|resource_exhausted)\"";
 	char	   *words = json_dumps(document, JSON_COMPACT);
 
-	answer_close(answer, text_mentions(words, throttled, LENGTH(throttled)) ? "throttled"
-				 : "broken", words);
+	answer_close(answer, text_matches(words, throttled, true) ? "throttled" : "broken", words);
 	free(words);
 }
 
@@ -101,7 +100,6 @@ take_document(Answer *answer, json_t *document)
 	static const char *const counts[] = {"prompt_tokens", "completion_tokens"};
 	static const char *const ends[] = {"stop", "length", "content_filter", "tool_calls",
 		"function_call", "eos_token", "stop_sequence", "end_turn", "max_tokens"};
-	static const char *const failures[] = {"error", "abort", "insufficient"};
 	static const char *const complaints[] = {"error", "errors", "message", "msg", "detail",
 		"details"};
 	json_t	   *usage = json_object_get(document, "usage");
@@ -112,7 +110,7 @@ take_document(Answer *answer, json_t *document)
 	json_t	   *reason = json_object_get(choice, "finish_reason");
 	const char *word = has_content(reason) ? json_string_value(reason) : NULL;
 	bool		failed = answer->error_event || has_content(json_object_get(choice, "error"))
-		|| (word && text_mentions(word, failures, LENGTH(failures)));
+		|| (word && text_matches(word, "error|abort|insufficient", true));
 
 	for (size_t i = 0; i < (json_is_array(choices) ? 1 : LENGTH(complaints)); i++)
 		failed |= has_content(json_object_get(document, complaints[i]));

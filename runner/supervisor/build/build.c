@@ -137,9 +137,8 @@ build_disk_full(const Measure *m, const char *text)
 bool
 build_starved(Measure *m, const char *folder, int status, const char *text)
 {
-	static const char *const words[] = {"Killed signal", "terminated with signal 9",
-		"died due to signal 9 (", ": Resource temporarily unavailable",
-	"Resource temporarily unavailable:", "cannot fork"};
+	static const char words[] = "Killed signal|terminated with signal 9|died due to signal 9 \\(|"
+		": Resource temporarily unavailable|Resource temporarily unavailable:|cannot fork";
 	bool		killed = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		|| (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL);
 	bool		full = build_disk_full(m, text);
@@ -149,7 +148,7 @@ build_starved(Measure *m, const char *folder, int status, const char *text)
 	if (full && build_disk_full(m, text))
 		conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
 	return full || killed || strncmp(text, "bwrap: ", 7) == 0
-		|| text_mentions(text, words, sizeof(words) / sizeof(words[0]));
+		|| text_matches(text, words, true);
 }
 
 bool
