@@ -25,6 +25,7 @@ typedef struct Tensor
 	size_t		elements;
 	size_t		bytes;
 	size_t		offset;			/* within its slot */
+	size_t		gathered;		/* of an output: among those of a run that was read */
 } Tensor;
 
 extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */

@@ -127,14 +127,11 @@ static bool
 c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 			   uint32_t slot, void *out)
 {
-	char	   *to = out;
+	const char *from = arena->outputs + slot * arena->output_slot_bytes;
 
 	for (int i = 0; i < m->outputs; i++)
-	{
-		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset,
+		memcpy((char *) out + m->output[i].gathered, from + m->output[i].offset,
 			   m->output[i].bytes);
-		to += measure_gathered(&m->output[i]);
-	}
 	return true;
 }
 

@@ -107,7 +107,6 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
 	WireStretch stretch;
-	char	   *to = out;
 
 	if (!measure_table(m, executor, side, run, table))
 		return false;
@@ -117,13 +116,13 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 
 		if (!measure_check_layout(m, side, i, &table[i]))
 			return false;
-		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
+		result = executor_read_tensor(executor, &table[i], &m->output[i],
+									  (char *) out + m->output[i].gathered);
 		if (result != EXECUTOR_OK)
 			return measure_failed(m, side, executor, result, "as an output was read");
 		/* two results in one memory are none */
 		if (m->outputs > 1 && !torch_cpu_overwrite(m, executor, side, run, i, &stretch))
 			return false;
-		to += measure_gathered(&m->output[i]);
 	}
 	return true;
 }

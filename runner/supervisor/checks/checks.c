@@ -44,11 +44,10 @@ compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->arrays->compare(m, one, other, i, &m->tolerance[i], &c))
+		if (!m->backend->arrays->compare(m, one + t->gathered, other + t->gathered, i,
+										 &m->tolerance[i], &c))
 			return false;
 		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
-		one += measure_gathered(t);
-		other += measure_gathered(t);
 	}
 	return true;
 }
@@ -124,7 +123,6 @@ static bool
 stands_rounding(Checks *c, Executor *executor, double limit)
 {
 	Measure    *m = c->m;
-	size_t		at = 0;
 	bool		known;
 	bool		good = probes_nudge(c, executor, limit, &known);
 
@@ -133,13 +131,12 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	for (int i = 0; good && i < m->outputs; i++)
 	{
 		const Tensor *t = &m->output[i];
-		const char *expected = c->expected + at;
-		const char *found = c->found + at;
+		const char *expected = c->expected + t->gathered;
+		const char *found = c->found + t->gathered;
 		Tolerance	rounded;
 		Comparison	differ;
 		Moves		moves;
 
-		at += measure_gathered(t);
 		if (!signal_moves(m, i, expected, found, &m->tolerance[i], TOLERANCE_FEW, &moves))
 			return false;
 		tolerance_steps(&m->tolerance[i], moves.steps, t->elements, fmin(moves.most, MOST_MOVES));
@@ -345,17 +342,16 @@ static bool
 is_finite(Checks *c, bool *finite)
 {
 	Measure    *m = c->m;
-	const char *expected = c->expected;
 
 	*finite = true;
 	for (int i = 0; i < m->outputs && m->facts.moves_parameters; i++)
 	{
+		const char *expected = c->expected + m->output[i].gathered;
 		Comparison	same;
 
 		if (!m->backend->arrays->compare(m, expected, expected, i, &m->tolerance[i], &same))
 			return false;
 		*finite = *finite && same.infinite == 0;
-		expected += measure_gathered(&m->output[i]);
 	}
 	return true;
 }

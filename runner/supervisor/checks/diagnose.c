@@ -74,16 +74,14 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 
 	for (uint32_t i = 0; i < d->n; i++)
 	{
-		size_t		at = i * m->output_bytes;
-
 		differ[i] = false;
 		for (int o = 0; o < m->outputs; o++)
 		{
+			size_t		at = i * m->output_bytes + m->output[o].gathered;
 			Comparison	c;
 
 			if (!m->backend->arrays->compare(m, expected + at, found + at, o, &m->tolerance[o], &c))
 				return false;
-			at += measure_gathered(&m->output[o]);
 			t->deviation = fmax(t->deviation, c.error);
 			if (c.equal)
 				continue;

@@ -24,6 +24,7 @@ place_outputs(Measure *m, bool shared)
 	{
 		m->output[i].offset = at;
 		at += align(m->output[i].bytes);
+		m->output[i].gathered = m->output_bytes;
 		m->output_bytes += measure_gathered(&m->output[i]);
 	}
 	m->output_slot_bytes = shared ? align(at) : 0;

@@ -122,18 +122,16 @@ describe_index(const Tensor *tensor, size_t index, char *text, size_t size)
 bool
 measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 {
-	size_t		at = 0;
-
 	*agree = true;
 	for (int i = 0; i < m->outputs && *agree; i++)
 	{
+		size_t		at = m->output[i].gathered;
 		Comparison	c;
 
 		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
 										i, &m->tolerance[i], &c))
 			return false;
 		*agree = c.equal;
-		at += measure_gathered(&m->output[i]);
 	}
 	return true;
 }
@@ -188,19 +186,18 @@ static bool
 compare(Measure *m, const void *expected, const void *found, Side blamed,
 		const Tolerance *tolerances, const char *probe)
 {
-	size_t		at = 0;
 	double		start = clock_now();
 	const char *state = m->facts.state;
 
 	for (int i = 0; i < m->outputs; i++)
 	{
 		const Tensor *t = &m->output[i];
+		size_t		at = t->gathered;
 		Comparison	c;
 
 		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
 										i, &tolerances[i], &c))
 			return false;
-		at += measure_gathered(t);
 		if (!c.equal)
 		{
 			char		shape[200],

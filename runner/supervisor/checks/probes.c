@@ -297,12 +297,12 @@ static bool
 judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 {
 	Measure    *m = c->m;
-	size_t		at = 0;
 
 	*counts = true;
 	for (int o = 0; o < m->outputs && *counts; o++)
 	{
 		Tolerance  *t = &probe->tolerance[o];
+		size_t		at = m->output[o].gathered;
 		Comparison	ordinary;
 		Moves		moves;
 
@@ -312,7 +312,6 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 			|| !signal_moves(m, o, probe->expected + at, moved + at, t,
 							 TOLERANCE_MANY, &moves))
 			return false;
-		at += measure_gathered(&m->output[o]);
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
 			*counts = moves.steps == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;

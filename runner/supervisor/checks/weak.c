@@ -77,12 +77,12 @@ is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 {
 	Measure    *m = c->m;
 	const char *expected = c->expected + slot * m->output_bytes;
-	size_t		at = 0;
 
 	*right = true;
 	for (int o = 0; o < m->outputs && *right; o++)
 	{
 		const Tensor *t = &m->output[o];
+		size_t		at = t->gathered;
 		const char *found = answer == ANSWER_ZEROS ? memory + at
 			: answer == ANSWER_OTHER ? c->expected + at
 			: answer == ANSWER_COPY ? copy_of_input(m, c, t, slot)
@@ -94,7 +94,6 @@ is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 													 &differ)))
 			return false;
 		*right = differ.equal;
-		at += measure_gathered(t);
 	}
 	return true;
 }

@@ -73,13 +73,13 @@ bool
 gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
 		 void *out)
 {
-	CuAddress	to = (CuAddress) (uintptr_t) out;
 	WireTensor	table[WIRE_MAX_TENSORS];
 
 	if (m->backend->module && !measure_table(m, executor, side, run, table))
 		return false;
 	for (int i = 0; i < m->outputs; i++)
 	{
+		CuAddress	to = (CuAddress) (uintptr_t) out + m->output[i].gathered;
 		CuAddress	from = gpu_outputs(arena, executor_side(executor), slot) + m->output[i].offset;
 		bool		contiguous = true;
 
@@ -93,7 +93,6 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 		}
 		if (!gather(m, &m->output[i], from, contiguous ? NULL : table[i].stride, to))
 			return false;
-		to += measure_gathered(&m->output[i]);
 	}
 	return gpu_synchronize(m);
 }
