@@ -47,12 +47,6 @@ agent_log(const char *format, ...)
 }
 
 char *
-agent_copy(const char *text)
-{
-	return agent_format("%s", text);
-}
-
-char *
 agent_format(const char *format, ...)
 {
 	va_list		arguments;

@@ -46,7 +46,6 @@ extern AgentMode agent_mode;
 extern void agent_log(const char *format,...) __attribute__((format(printf, 1, 2)));
 
 /* malloc or the end of the program */
-extern char *agent_copy(const char *text);
 extern char *agent_format(const char *format,...) __attribute__((format(printf, 1, 2)));
 
 /* from here on signals are taken in by agent_wait alone */
@@ -79,32 +78,33 @@ extern int	devices_find(AgentDevice *devices);
 
 /* connection.c: the one connection; a call without it is CUDAL1_CALL_CUT */
 
+typedef struct ConnectionState
+{
+	double		retry_at;		/* of clock_now(), when the next try is made */
+	bool		refused;		/* the role was refused the last statement */
+	/*
+	 * it is another database, or another installation of the extension, than before: jobs and
+	 * devices have other numbers there
+	 */
+	bool		moved;
+	/* the extension is of another version than this program, so that nothing may be claimed */
+	bool		mismatch;
+} ConnectionState;
+
+extern ConnectionState connection_state;
+
 /* true once connected; tries when it is time for another try, or at once */
 extern bool connection_open(bool at_once);
 extern bool connection_is_open(void);
 extern void connection_close(void);
-/* Time of the next try, by clock_now(). */
-extern double connection_retry_at(void);
 
 /* run and problem of the agent's Cudal1Queue */
 extern Cudal1Call connection_run(const char *query, int n, const char *const *values,
 								 char **columns, int ncolumns);
 extern const char *connection_problem(void);
 
-/* whether the role was refused the last statement */
-extern bool connection_refused(void);
-
 /* looks at the database and the extension's version again */
 extern void connection_check_database(void);
-
-/*
- * whether it is another database, or another installation of the extension, than before: jobs and
- * devices have other numbers there
- */
-extern bool connection_moved(void);
-
-/* whether the extension is of another version than this program, so that nothing may be claimed */
-extern bool connection_mismatch(void);
 
 /* work.c: serves the devices until it is told to leave or has no more to do; exit status */
 extern int	work_measure(void);

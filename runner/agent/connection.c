@@ -29,42 +29,16 @@
 
 static PGconn *connection = NULL;
 static char *place = NULL;		/* server, database, extension; NULL before the first connection */
-static bool moved = false;
-static bool mismatch = false;
-static bool refused = false;
 static bool failed_before = false;
 static int	failures = 0;
-static double retry_at = 0;
 static char *problem = NULL;
+
+ConnectionState connection_state;
 
 bool
 connection_is_open(void)
 {
 	return connection != NULL;
-}
-
-double
-connection_retry_at(void)
-{
-	return retry_at;
-}
-
-bool
-connection_refused(void)
-{
-	return refused;
-}
-
-bool
-connection_moved(void)
-{
-	return moved;
-}
-
-bool
-connection_mismatch(void)
-{
-	return mismatch;
 }
 
 const char *
@@ -112,7 +86,7 @@ cut(const char *what)
 	note_problem(what);
 	agent_log("the connection was lost: %s", problem);
 	connection_close();
-	retry_at = clock_now() + 0.05;
+	connection_state.retry_at = clock_now() + 0.05;
 	return CUDAL1_CALL_CUT;
 }
 
@@ -193,10 +167,10 @@ connection_run(const char *query, int n, const char *const *values, char **colum
 		return CUDAL1_CALL_CUT;
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
-		refused = false;
+		connection_state.refused = false;
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
 			if (!PQgetisnull(result, 0, i))
-				columns[i] = agent_copy(PQgetvalue(result, 0, i));
+				columns[i] = agent_format("%s", PQgetvalue(result, 0, i));
 	}
 	else if (PQresultStatus(result) != PGRES_COMMAND_OK)
 	{
@@ -206,8 +180,8 @@ connection_run(const char *query, int n, const char *const *values, char **colum
 		const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
-		refused = state && strcmp(state, "42501") == 0;
-		if (refused && !hint)
+		connection_state.refused = state && strcmp(state, "42501") == 0;
+		if (connection_state.refused && !hint)
 			agent_log("%s (SQLSTATE %s). The role needs SELECT cudal1_grant('%s', 'agent') there.",
 					  problem, state, PQuser(connection));
 		else
@@ -291,14 +265,14 @@ check_database(void)
 	char	   *columns[3];
 	bool		good = connection_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE;
 	bool		primary = good && columns[0] && strcmp(columns[1], "t") != 0;
-	bool		was = mismatch;
+	bool		was = connection_state.mismatch;
 
 	if (good && !primary)
 		note_problem(columns[0] ? "the server is a standby"
 					 : "the database has no extension cudal1");
-	moved = primary && place && strcmp(place, columns[0]) != 0;
-	mismatch = primary ? !same_protocol(columns[2]) : mismatch;
-	if (primary && mismatch)
+	connection_state.moved = primary && place && strcmp(place, columns[0]) != 0;
+	connection_state.mismatch = primary ? !same_protocol(columns[2]) : connection_state.mismatch;
+	if (primary && connection_state.mismatch)
 	{
 		free(problem);
 		problem = agent_format("the database has version %s of the extension cudal1, this agent is "
@@ -308,9 +282,9 @@ check_database(void)
 			agent_log("%s; nothing more is claimed", problem);
 	}
 	/* an upgrade under an agent that runs: what it has measured is still welcome */
-	good = primary && !moved && (!mismatch || place);
+	good = primary && !connection_state.moved && (!connection_state.mismatch || place);
 	if (good && !place)
-		place = agent_copy(columns[0]);
+		place = agent_format("%s", columns[0]);
 	for (int i = 0; i < 3; i++)
 		free(columns[i]);
 	return good;
@@ -341,7 +315,7 @@ connection_open(bool at_once)
 {
 	if (connection)
 		return true;
-	if (!at_once && clock_now() < retry_at)
+	if (!at_once && clock_now() < connection_state.retry_at)
 		return false;
 	if (establish() && prepare_session())
 	{
@@ -352,11 +326,12 @@ connection_open(bool at_once)
 		return true;
 	}
 	connection_close();
-	if (!moved && !mismatch && (failures++ == 0 || failures % 10 == 0))
+	if (!connection_state.moved && !connection_state.mismatch
+		&& (failures++ == 0 || failures % 10 == 0))
 		agent_log("no connection: %s", connection_problem());
 	failed_before = true;
 	/* Spread the tries of a cluster's agents. */
-	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
+	connection_state.retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
 		* (0.75 + 0.5 * drand48());
 	return false;
 }

@@ -44,8 +44,8 @@ take_device(void *owner, char *line, size_t length)
 	class = json_string_value(json_object_get(root, "class"));
 	index = json_object_get(json_object_get(root, "details"), "index");
 	if (key && class)
-		found[nfound++] = (Found){.line = agent_copy(line),
-			.key = agent_copy(key),
+		found[nfound++] = (Found){.line = agent_format("%s", line),
+			.key = agent_format("%s", key),
 			.gpu = strcmp(class, "cuda") == 0,
 			.index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
 	json_decref(root);

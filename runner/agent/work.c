@@ -115,7 +115,7 @@ claim_for(AgentDevice *device)
 	/* After a new CREATE EXTENSION the device's number may be another one's. */
 	if (outcome == CUDAL1_CALL_FAILED || claimed.n > 0)
 		connection_check_database();
-	if (connection_moved() && claimed.n > 0)
+	if (connection_state.moved && claimed.n > 0)
 	{
 		(void) take_back(device);
 		outcome = CUDAL1_CALL_FAILED;
@@ -168,7 +168,7 @@ is_served(void)
 
 	for (int i = 0; i < ndevices; i++)
 		registered |= devices[i].device_id != 0;
-	return connection_is_open() && !connection_refused() && registered;
+	return connection_is_open() && !connection_state.refused && registered;
 }
 
 /* whether nothing runs, and nothing is to be had */
@@ -237,7 +237,7 @@ work_measure(void)
 
 		if (agent_mode == AGENT_LEAVE)
 			return leave(0);
-		if (connection_moved())
+		if (connection_state.moved)
 		{
 			/* a person must say that this one is meant */
 			agent_log("the connection leads to another database or another installation of the "
@@ -249,7 +249,7 @@ work_measure(void)
 			served_at = now;
 		/* a pilot that measures nothing keeps its device from others, so it waits not for ever */
 		if ((pilot && cudal1_jobs_measuring() == 0 && now - served_at > agent_settings.patience)
-			|| (!connected && connection_mismatch()))
+			|| (!connected && connection_state.mismatch))
 		{
 			agent_log("gave up: %s", connection_problem());
 			return leave(1);
@@ -266,7 +266,7 @@ work_measure(void)
 			(void) connection_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
 			expire_at = now + fmax(1, agent_settings.lease / 4.0);
 		}
-		if (connection_mismatch() && agent_mode == AGENT_WORK)
+		if (connection_state.mismatch && agent_mode == AGENT_WORK)
 			agent_mode = AGENT_DRAIN;
 		if (connection_is_open() && (now >= poll_at || ended > 0))
 		{
@@ -274,13 +274,13 @@ work_measure(void)
 			poll_at = now + agent_settings.poll;
 		}
 		if (has_finished())
-			return leave(connection_mismatch() ? 1 : 0);
+			return leave(connection_state.mismatch ? 1 : 0);
 		if (!is_idle())
 			busy_at = now;
 		if (agent_settings.until_idle >= 0 && now - busy_at >= agent_settings.until_idle
 			&& is_idle())
 			return leave(0);
-		next = fmin(connection_is_open() ? poll_at : fmax(connection_retry_at(), now),
+		next = fmin(connection_is_open() ? poll_at : fmax(connection_state.retry_at, now),
 					clock_now() + cudal1_jobs_next_ms() / 1000.0);
 		agent_wait(-1, 0, true, next);
 	}
