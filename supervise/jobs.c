@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/wait.h>
 
 #include "jobs.h"
@@ -94,18 +95,6 @@ typedef struct Job
 
 static Job *jobs[MAX_JOBS];
 static int	njobs = 0;
-
-static int64_t
-least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
-most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 bool
 cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue)
@@ -292,7 +281,7 @@ take_line(void *owner, char *line, size_t length)
 static void
 hold_to_limits(Heat *heat, int64_t now)
 {
-	heat->used_ms += most(0, now - most(heat->last_poll, heat->waits_until));
+	heat->used_ms += MAX(0, now - MAX(heat->last_poll, heat->waits_until));
 	heat->last_poll = now;
 
 	if (heat->child.overlong)
@@ -314,7 +303,7 @@ hold_to_limits(Heat *heat, int64_t now)
 static int64_t
 quiet_beat(void)
 {
-	return least(QUIET_BEAT_MS, (int64_t) *cudal1_queue->lease_seconds * 1000 / 3);
+	return MIN(QUIET_BEAT_MS, (int64_t) *cudal1_queue->lease_seconds * 1000 / 3);
 }
 
 static bool
@@ -417,7 +406,7 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 		job->done = true;
 	}
 	/* The clock is read anew, because the call itself may have waited. */
-	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
+	job->retry_at = cudal1_clock_ms() + MIN(MAX_RETRY_MS, 100L << MIN(job->tries, 8));
 }
 
 static Cudal1Call
@@ -497,7 +486,10 @@ cudal1_jobs_poll(bool woken, int *ended)
 int64_t
 cudal1_jobs_next_ms(void)
 {
-	return njobs > 0 ? POLL_MS : 3600 * 1000;
+	/* without a connection nothing is done for a job whose child is gone */
+	bool		any = cudal1_jobs_measuring() > 0 || (njobs > 0 && cudal1_queue->connected());
+
+	return any ? POLL_MS : 3600 * 1000;
 }
 
 void
