@@ -4,7 +4,7 @@
  *
  * Code may leave work out that its task's inputs do not need: uniform numbers make a product of
  * matrices nearly one of their sums, and a softmax without its maximum overflows for none of them.
- * So both sides also run inputs of the same shapes that are changed: their mean is taken away, they
+ * So both sides also run inputs of the same shapes that are changed: their mean is another, they
  * are larger, a few elements are, or are 0, all rows are the same. Large numbers that are held
  * from the second step on keep the gates of a recurrent network as they are, so that its last state
  * is that of its first step. No clock runs then.
@@ -23,7 +23,7 @@
 #include "supervisor/checks/checks.h"
 
 #define PICKS			4096	/* elements of an input that tell what it is like */
-#define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to be taken away */
+#define OFF_CENTRE		0.25	/* standard deviations that a mean is off 0, to become 0 */
 #define SCALE			128.0	/* exp() of what was near 1 overflows; not of half precision */
 #define SCALE_LESS		8.0		/* where the reference overflows, too */
 #define OUTLIERS		8
@@ -38,7 +38,7 @@
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
 
 static const char *const words[PROBES] = {
-	"inputs whose mean is 0",
+	"inputs whose mean is another",
 	"inputs that are many times as large",
 	"inputs of which a few elements are large",
 	"inputs of which some elements are 0",
@@ -183,8 +183,9 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 	switch (kind)
 	{
 		case PROBE_CENTRE:
-			change->shift = like->mean;
-			return fabs(like->mean) > OFF_CENTRE * like->deviation;
+			change->shift = fabs(like->mean) > OFF_CENTRE * like->deviation ? like->mean
+				: -like->deviation;
+			return true;
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
 			change->factor = scale;
