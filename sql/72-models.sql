@@ -351,8 +351,9 @@ BEGIN
 	FOR m IN
 		SELECT x.* FROM cudal1.model AS x
 			WHERE x.enabled AND x.not_before <= clock_timestamp()
-				AND EXISTS (SELECT FROM cudal1.request AS r
-					WHERE r.model_id = x.model_id AND r.state = 'queued')
+				-- EXISTS would become a join, which reads all requests that wait
+				AND (SELECT true FROM cudal1.request AS r
+					WHERE r.model_id = x.model_id AND r.state = 'queued' LIMIT 1)
 			ORDER BY x.model_id
 			FOR NO KEY UPDATE
 	LOOP
