@@ -17,7 +17,7 @@
 #include "common/text.h"
 #include "generate/generate.h"
 
-#define BLANKS " \t\r\n"
+#define BLANKS " \t\r\n\xef\xbb\xbf"	/* the last three are the mark of a byte order */
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 void
@@ -55,20 +55,6 @@ has_content(json_t *value)
 		|| (text && text[0] && strcasecmp(text, "null") != 0 && strcasecmp(text, "none") != 0);
 }
 
-/* ends an answer by what an endpoint says of an error, which may mean what status 429 does */
-static void
-fail(Answer *answer, const json_t *document)
-{
-	/* quotes within a message are escaped, so no message is taken for these */
-	static const char throttled[] = "\"error\":\"429|\"code\":\"?429|\"code\":529|"
-		"\"status(_code)?\":429|\":\"rate_limit|\":\"too_many_requests|"
-		"\":\"(overloaded_error|resource_exhausted)\"";
-	char	   *words = json_dumps(document, JSON_COMPACT);
-
-	answer_close(answer, text_matches(words, throttled, true) ? "throttled" : "broken", words);
-	free(words);
-}
-
 /* takes a text, or the parts of one */
 static void
 take_content(Answer *answer, json_t *content)
@@ -98,10 +84,14 @@ static void
 take_document(Answer *answer, json_t *document)
 {
 	static const char *const counts[] = {"prompt_tokens", "completion_tokens"};
-	static const char *const ends[] = {"stop", "length", "content_filter", "tool_calls",
-		"function_call", "eos_token", "stop_sequence", "end_turn", "max_tokens"};
+	static const char ends[] = "stop|length|content_filter|tool_call|function_call|eos_token|end_turn|"
+		"max_tokens";
 	static const char *const complaints[] = {"error", "errors", "message", "msg", "detail",
 		"details"};
+	/* an error with one of these means what status 429 does; quotes in its words are escaped */
+	static const char throttled[] = "\"error\":\"429|\"code\":\"?429|\"code\":529|"
+		"\"status(_code)?\":429|\":\"rate_limit|\":\"too_many_requests|"
+		"\":\"(overloaded_error|resource_exhausted)\"";
 	json_t	   *usage = json_object_get(document, "usage");
 	json_t	   *choices = json_object_get(document, "choices");
 	json_t	   *choice = json_array_get(choices, 0);
@@ -114,18 +104,21 @@ take_document(Answer *answer, json_t *document)
 
 	for (size_t i = 0; i < (json_is_array(choices) ? 1 : LENGTH(complaints)); i++)
 		failed |= has_content(json_object_get(document, complaints[i]));
-	if (failed)
+	/* An answer that has finished is not spoilt by an error behind it. */
+	if (failed && !answer->finished)
 	{
-		/* An answer that has finished is not spoilt by an error behind it. */
-		if (!answer->finished)
-			fail(answer, document);
-		return;
+		char	   *words = json_dumps(document, JSON_COMPACT);
+
+		answer_close(answer, text_matches(words, throttled, true) ? "throttled" : "broken",
+					 words);
+		free(words);
 	}
+	if (failed)
+		return;
 	for (size_t i = 0; i < LENGTH(counts); i++)
 		if (json_is_integer(json_object_get(usage, counts[i])))
 			json_object_set(answer->report, counts[i], json_object_get(usage, counts[i]));
-	for (size_t i = 0; word && i < LENGTH(ends); i++)
-		answer->finished |= strcasecmp(word, ends[i]) == 0;
+	answer->finished |= word && text_matches(word, ends, true);
 	if (word)
 		json_object_set(answer->report, "finish_reason", reason);
 	take_content(answer, json_object_get(delta, "content"));
@@ -181,9 +174,6 @@ take_line(Answer *answer)
 	line = answer->line.data;
 	stop = line + answer->line.length;
 	answer->line.length = 0;
-	/* the mark of a byte order */
-	if (strncmp(line, "\xef\xbb\xbf", 3) == 0)
-		line += 3;
 	line += strspn(line, BLANKS);
 	if (line == stop)
 		take_data(answer, true);
@@ -217,17 +207,10 @@ answer_feed(Answer *answer, const char *data, size_t length)
 void
 answer_end(Answer *answer, bool clean)
 {
-	const char *reason;
-
-	if (answer->outcome == NULL)
-		take_line(answer);
-	if (answer->outcome == NULL)
-		take_data(answer, clean);
-	reason = json_string_value(json_object_get(answer->report, "finish_reason"));
+	take_line(answer);
+	take_data(answer, clean);
 	if (answer->outcome == NULL && (answer->finished || (answer->complete && clean)))
-		answer_close(answer, "answered",
-					 answer->text.length == 0 && reason && strcasecmp(reason, "length") == 0
-					 ? "the tokens were used up before the answer began" : "");
+		answer_close(answer, "answered", "");
 	else if (answer->outcome == NULL && clean)
 		answer_close(answer, "broken", "the body ended before a chat completion did");
 }

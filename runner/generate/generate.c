@@ -51,7 +51,7 @@ static const char *spool_folder = NULL;
 static int	spool = -1;
 static int	spares = 0;			/* stored files from "spare 0" on, because new ones are dear */
 static CURLM *multi;
-static struct curl_slist *headers = NULL;
+static struct curl_slist *headers;
 static Transfer *transfers = NULL;
 
 /* finds the key of a name, malloc'd; otherwise returns why there is none */
@@ -142,21 +142,20 @@ hide(char *text, const char *key)
 			*text++ = '*';
 }
 
-/* seconds that the endpoint asks for, as a number or a date; 0 for none */
+/* seconds that the endpoint asks for, as a number or a date; not above 0: for none */
 static double
 retry_after(CURL *easy)
 {
 	struct curl_header *field;
 	double		seconds = 0;
-	char	   *end;
 
 	if (curl_easy_header(easy, "retry-after-ms", 0, CURLH_HEADER, -1, &field) == CURLHE_OK)
 		seconds = strtod(field->value, NULL) / 1000;
 	if (!(seconds > 0)
 		&& curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &field) == CURLHE_OK
-		&& (seconds = strtod(field->value, &end)) == 0 && end == field->value)
+		&& !((seconds = strtod(field->value, NULL)) > 0))
 		seconds = (double) (curl_getdate(field->value, NULL) - time(NULL));
-	return seconds > 1e9 ? 1e9 : seconds > 0 ? seconds : 0;
+	return seconds;
 }
 
 static const char *
@@ -172,9 +171,9 @@ outcome_of(long status, bool waits, CURLcode code)
 	return code == CURLE_OPERATION_TIMEDOUT ? "timeout" : "broken";
 }
 
-/* puts out what a transfer came to, and frees it */
+/* puts out what a transfer came to, and frees it; outcome: NULL where the answer or code says it */
 static void
-conclude(Transfer *t, CURLcode code)
+conclude(Transfer *t, const char *outcome, CURLcode code)
 {
 	Answer	   *answer = &t->answer;
 	double		wait = retry_after(t->easy);
@@ -187,6 +186,8 @@ conclude(Transfer *t, CURLcode code)
 	bool		paid;
 
 	curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (outcome != NULL)
+		answer_close(answer, outcome, t->problem);
 	if (status < 300)
 		answer_end(answer, code == CURLE_OK
 				   || (code == CURLE_OPERATION_TIMEDOUT && answer->complete));
@@ -228,7 +229,6 @@ static size_t
 on_body(char *data, size_t size, size_t n, void *owner)
 {
 	Transfer   *t = owner;
-	Cudal1Buffer *text = &t->answer.text;
 	bool		was_complete = t->answer.complete;
 	long		status = 0;
 
@@ -236,8 +236,8 @@ on_body(char *data, size_t size, size_t n, void *owner)
 	if (status >= 300)
 	{
 		/* the beginning of an error's body is enough */
-		cudal1_buffer_append(text, data, n < EXCERPT ? n : EXCERPT);
-		return text->length < EXCERPT ? n : 0;
+		cudal1_buffer_append(&t->answer.text, data, n);
+		return t->answer.text.length < EXCERPT ? n : 0;
 	}
 	if (!answer_feed(&t->answer, data, n))
 		return 0;
@@ -248,42 +248,33 @@ on_body(char *data, size_t size, size_t n, void *owner)
 	return n;
 }
 
-/* begins a try of a job; false: it can't be sent, and problem says why */
-static bool
+/* begins a try of a job, or concludes one that can't be sent */
+static void
 begin(Transfer *t, json_t *job)
 {
 	CURL	   *easy = t->easy;
-	const char *endpoint;
-	const char *key_name;
+	const char *url;
+	const char *socket = json_string_value(json_object_get(job, "socket"));
+	const char *key_name = json_string_value(json_object_get(job, "key"));
 	const char *problem;
 	json_t	   *body;
 	double		connect;
 	double		stall;
 	double		total;
-	char	   *socket = NULL;
-	char	   *path = NULL;
-	char	   *url;
 	char	   *text;
 
-	if (json_unpack(job, "{s:s, s:o, s:F, s:F, s:F, s:I, s:I}", "endpoint", &endpoint,
-					"body", &body, "connect_seconds", &connect, "stall_seconds", &stall,
+	if (json_unpack(job, "{s:s, s:o, s:F, s:F, s:F, s:I, s:I}", "url", &url, "body", &body,
+					"connect_seconds", &connect, "stall_seconds", &stall,
 					"total_seconds", &total, "max_answer_bytes", &t->answer.max_text,
 					"max_body_bytes", &t->answer.max_body) < 0)
-	{
-		strcpy(t->problem, "the job has no endpoint, no body or not all limits");
-		return false;
-	}
-	key_name = json_string_value(json_object_get(job, "key"));
-	if (key_name != NULL && (problem = find_key(key_name, &t->key)) != NULL)
-	{
+		strcpy(t->problem, "the job has no url, no body or not all limits");
+	else if (key_name != NULL && (problem = find_key(key_name, &t->key)) != NULL)
 		snprintf(t->problem, sizeof(t->problem), "key \"%.63s\": %s", key_name, problem);
-		return false;
+	if (t->problem[0] != '\0')
+	{
+		conclude(t, "refused", CURLE_OK);
+		return;
 	}
-	/* unix:/path/of/socket:/v1 or http(s)://host/v1, to which the call is appended */
-	(void) sscanf(endpoint, "unix:%m[^:]:%ms", &socket, &path);
-	if (asprintf(&url, "%s%s/chat/completions", socket ? "http://localhost" : endpoint,
-				 path ? path : "") < 0)
-		abort();
 	text = json_dumps(body, JSON_COMPACT);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(easy, CURLOPT_URL, url);
@@ -304,8 +295,7 @@ begin(Transfer *t, json_t *job)
 	}
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long) (connect * 1000));
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (total * 1000));
-	/* libcurl looks each second at what came in the last five; a document comes at its end */
-	stall = json_is_true(json_object_get(body, "stream")) ? stall : total;
+	/* libcurl looks each second at what came in the last five */
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, stall < 1 ? 1L : (long) stall);
 	/* Servers keep an idle connection for longer, so none is closed as a request is sent on it. */
@@ -316,11 +306,7 @@ begin(Transfer *t, json_t *job)
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->problem);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
 	curl_multi_add_handle(multi, easy);
-	free(socket);
-	free(path);
-	free(url);
 	free(text);
-	return true;
 }
 
 static void
@@ -335,12 +321,10 @@ take_line(const char *line, size_t length)
 	char		spare[64];
 	Transfer   *t;
 
-	if (json_unpack_ex(message, &error, 0, "{s:s, s:I, s:I}", "type", &type,
-					   "request_id", &request_id, "attempt", &attempt) < 0)
-	{
+	/* the type is taken last, so a line that lacks something has none */
+	if (json_unpack_ex(message, &error, 0, "{s:I, s:I, s:s}", "request_id", &request_id,
+					   "attempt", &attempt, "type", &type) < 0)
 		fprintf(stderr, "a line of input is no message: %s\n", error.text);
-		type = "";
-	}
 	snprintf(name, sizeof(name), "%lld-%lld.json", request_id, attempt);
 	if (strcmp(type, "job") == 0 && (t = calloc(1, sizeof(Transfer))) != NULL)
 	{
@@ -350,21 +334,14 @@ take_line(const char *line, size_t length)
 		t->easy = curl_easy_init();
 		t->started = clock_now();
 		t->answer.report = json_pack("{s:I, s:I}", "request_id", request_id, "attempt", attempt);
-		if (!begin(t, message))
-		{
-			answer_close(&t->answer, "refused", t->problem);
-			conclude(t, CURLE_OK);
-		}
+		begin(t, message);
 	}
 	else if (strcmp(type, "cancel") == 0)
 	{
 		for (t = transfers; t != NULL && strcmp(t->name, name) != 0;)
 			t = t->next;
 		if (t != NULL)
-		{
-			answer_close(&t->answer, "cancelled", "");
-			conclude(t, CURLE_OK);
-		}
+			conclude(t, "cancelled", CURLE_OK);
 	}
 	else if (strcmp(type, "stored") == 0)
 	{
@@ -442,8 +419,7 @@ main(int argc, char **argv)
 	/* so many bytes may wait until they are read */
 	(void) fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
 	multi = curl_multi_init();
-	headers = curl_slist_append(headers, "Content-Type: application/json");
-	headers = curl_slist_append(headers, "Expect:");
+	headers = curl_slist_append(NULL, "Content-Type: application/json");
 	if (spool_folder != NULL)
 		open_spool();
 	put_out("{\"type\": \"ready\"}");
@@ -458,7 +434,7 @@ main(int argc, char **argv)
 		while ((message = curl_multi_info_read(multi, &left)) != NULL)
 		{
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t);
-			conclude(t, message->data.result);
+			conclude(t, NULL, message->data.result);
 		}
 	}
 	return 0;

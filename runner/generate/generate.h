@@ -31,10 +31,7 @@ typedef struct Answer
 /* takes a piece of the body; false: the rest is not wanted, and outcome says why */
 extern bool answer_feed(Answer *answer, const char *data, size_t length);
 
-/*
- * Takes the end of the body. The outcome stays NULL where the connection did not end as it should
- * and not all of the answer had come.
- */
+/* takes the end of the body; outcome stays NULL where it is not clean and the answer not whole */
 extern void answer_end(Answer *answer, bool clean);
 
 /* ends an answer; words: why, or empty */
