@@ -596,9 +596,9 @@ BEGIN
 		END IF;
 		CONTINUE WHEN problem IS NOT NULL OR variant = t.baseline;
 		baseline := variant;
-		candidate_id := cudal1.accept_submission(t, cudal1.baseline_code(t, variant),
-			'baseline: ' || variant, NULL, NULL, NULL, priority, NULL, NULL,
-			NULL, 'null', cudal1.caller(), 1);
+		candidate_id := cudal1.accept_submission(cudal1.row_of(t.task_id,
+			cudal1.baseline_code(t, variant), NULL, NULL, (cudal1.caller(), 1,
+				'baseline: ' || variant, priority, NULL, 'null', NULL, NULL, NULL, NULL, NULL)));
 		RETURN NEXT;
 	END LOOP;
 END

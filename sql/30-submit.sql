@@ -182,8 +182,15 @@ COMMENT ON FUNCTION cudal1.prompt_island IS
 'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
 errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
 
+CREATE TYPE cudal1.origin AS (proposer text, pool_id int, method text, priority int,
+	deadline timestamptz, purpose text, profile text, prompt_id bigint, island int, response text,
+	malformed text);
+COMMENT ON TYPE cudal1.origin IS
+'where a submission comes from. response: the model''s whole answer; malformed: why the code, which
+is its text, is none; profile: NULL is the task''s';
+
 CREATE TYPE cudal1.batch_row AS (ord int, task_id bigint, code text, hash bytea, grp text, key text,
-	reason text, leader int, id bigint);
+	reason text, leader int, id bigint, origin cudal1.origin);
 COMMENT ON TYPE cudal1.batch_row IS
 'a row of a batch of submissions. grp, key: its group_key and proposal_key; reason: why it is not
 accepted; leader: the row whose proposal it repeats, having its key, else the row itself; id: the
@@ -194,14 +201,10 @@ RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
 COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
 
-/*
- * Submissions come here, but for a single code that is new, which accept_submission() adds itself.
- */
-CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
-	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
-	prompt_id bigint DEFAULT NULL, island int DEFAULT NULL,
-	response text DEFAULT NULL, malformed text DEFAULT NULL, profile text DEFAULT NULL,
-	OUT id bigint, OUT queued boolean, OUT bytes bigint) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], OUT id bigint, OUT queued boolean,
+	OUT bytes bigint) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- to plan for the number of rows would take longer than to add one
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	wanted		int;		-- proposals to be made
@@ -212,47 +215,57 @@ DECLARE
 	r			record;
 BEGIN
 	-- in the order of the indexes, so that two batches don't deadlock
-	WITH added AS (
+	WITH new AS (
+		SELECT v.*, (v.origin).* FROM unnest(batch) AS v WHERE cudal1.proposes(v)),
+	added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
 				reward, decided_at)
-			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, add_rows.purpose,
-					CASE WHEN malformed IS NULL THEN 'queued' ELSE 'failed' END,
-					CASE WHEN malformed IS NOT NULL THEN 'malformed' END,
-					CASE WHEN malformed IS NOT NULL THEN cudal1.clip(malformed) END,
-					CASE WHEN malformed IS NOT NULL THEN 0 END,
-					CASE WHEN malformed IS NOT NULL THEN now() END
-				FROM unnest(batch) AS v WHERE cudal1.proposes(v) ORDER BY v.task_id, v.hash
+			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, v.purpose,
+					CASE WHEN v.malformed IS NULL THEN 'queued' ELSE 'failed' END,
+					CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
+					cudal1.clip(v.malformed), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
+					CASE WHEN v.malformed IS NOT NULL THEN now() END
+				FROM new AS v ORDER BY v.task_id, v.hash, v.ord
 			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id, task_id, octet_length(code) AS bytes),
+			RETURNING candidate_id, task_id, code_hash),
 	queued AS (
+		-- each role that proposes the code has a job
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
 				priority, deadline, trainer)
-			SELECT 'measure', t.task_id, a.candidate_id, coalesce(add_rows.profile, t.profile),
-					coalesce(t.device_model, t.device), t.cores, t.language, add_rows.priority,
-					add_rows.deadline, proposer
-				FROM added AS a JOIN cudal1.task AS t ON t.task_id = a.task_id
-				WHERE malformed IS NULL)
-	SELECT array_agg(a.candidate_id), coalesce(sum(a.bytes), 0) INTO fresh, bytes FROM added AS a;
-	queued := fresh IS NOT NULL AND malformed IS NULL;
+			SELECT 'measure', t.task_id, a.candidate_id, coalesce(v.profile, t.profile),
+					coalesce(t.device_model, t.device), t.cores, t.language, v.priority,
+					v.deadline, v.proposer
+				FROM added AS a JOIN new AS v ON v.task_id = a.task_id AND v.hash = a.code_hash
+					JOIN cudal1.task AS t ON t.task_id = a.task_id
+				WHERE v.malformed IS NULL ORDER BY v.ord
+			ON CONFLICT DO NOTHING
+			RETURNING job_id)
+	SELECT ARRAY(SELECT a.candidate_id FROM added AS a), EXISTS (SELECT FROM queued)
+		INTO fresh, queued;
 	WITH wanted AS (
-		SELECT v.*, c.candidate_id FROM unnest(batch) AS v JOIN cudal1.candidate AS c
+		SELECT v.*, (v.origin).*, c.candidate_id, c.candidate_id = ANY (fresh)
+				AND row_number() OVER (PARTITION BY c.candidate_id ORDER BY v.ord) = 1 AS stores
+			FROM unnest(batch) AS v JOIN cudal1.candidate AS c
 				ON c.task_id = v.task_id AND c.code_hash = v.hash
 			WHERE cudal1.proposes(v)),
 	proposed AS (
 		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
 				proposal_key, island, response, created_by)
-			SELECT w.task_id, w.candidate_id, into_pool, add_rows.method, add_rows.prompt_id, w.grp,
-					w.key, add_rows.island, add_rows.response, proposer
+			SELECT w.task_id, w.candidate_id, w.pool_id, w.method, w.prompt_id, w.grp, w.key,
+					w.island, w.response, w.proposer
 				FROM wanted AS w ORDER BY w.task_id, coalesce(w.grp, ''), w.key, w.ord
 			ON CONFLICT DO NOTHING
-			RETURNING candidate_id),
+			RETURNING candidate_id, created_by, coalesce(proposal_key, '') AS key),
 	stored AS (
 		INSERT INTO cudal1.stored (role, bytes)
-			SELECT proposer, add_rows.bytes + p.n * cudal1.proposal_bytes(NULL, add_rows.response)
-				FROM (SELECT count(*) AS n FROM proposed) AS p WHERE p.n > 0
+			SELECT w.proposer,
+					sum(cudal1.proposal_bytes(CASE WHEN w.stores THEN w.code END, w.response))
+				FROM wanted AS w WHERE (w.candidate_id, w.proposer, coalesce(w.key, ''))
+					IN (SELECT p.candidate_id, p.created_by, p.key FROM proposed AS p)
+				GROUP BY w.proposer
 			RETURNING stored.bytes)
 	SELECT (SELECT count(*) FROM wanted), (SELECT count(*) FROM proposed),
-			(SELECT s.bytes FROM stored AS s),
+			(SELECT sum(s.bytes) FROM stored AS s),
 			ARRAY(SELECT p.candidate_id FROM proposed AS p EXCEPT SELECT unnest(fresh))
 		INTO wanted, made, bytes, known;
 	IF made < wanted THEN
@@ -262,25 +275,30 @@ BEGIN
 			SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = f.id));
 		DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
 		DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
-		fresh := NULLIF(ARRAY(SELECT f.id FROM unnest(fresh) AS f (id)
-			WHERE f.id <> ALL (orphans)), '{}');
+		fresh := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE f.id <> ALL (orphans));
 	END IF;
 	IF known <> '{}' THEN
 		FOR r IN
-			SELECT t AS task, c.candidate_id, v.code FROM cudal1.candidate AS c
+			SELECT t AS task, c.candidate_id, v.code, v.origin FROM cudal1.candidate AS c
 					JOIN cudal1.task AS t USING (task_id)
 					JOIN unnest(batch) AS v ON v.task_id = c.task_id AND v.hash = c.code_hash
-				WHERE c.candidate_id = ANY (known) AND malformed IS NULL
+				WHERE c.candidate_id = ANY (known) AND (v.origin).malformed IS NULL
 					AND (c.state NOT IN ('successful', 'failed') OR c.imported)
 				ORDER BY c.candidate_id
 		LOOP
-			r.task.profile := coalesce(profile, (r.task).profile);
-			IF cudal1.propose_again(r.task, r.candidate_id, priority, deadline, proposer) THEN
+			r.task.profile := coalesce((r.origin).profile, (r.task).profile);
+			IF cudal1.propose_again(r.task, r.candidate_id, (r.origin).priority,
+				(r.origin).deadline, (r.origin).proposer) THEN
 				PERFORM cudal1.restore_code(r.candidate_id, r.code);
 				queued := true;
 			END IF;
 		END LOOP;
-		PERFORM cudal1.place_again(known, into_pool, island) WHERE purpose = 'normal';
+		PERFORM cudal1.place_again(array_agg(c.candidate_id), (v.origin).pool_id,
+				(v.origin).island)
+			FROM unnest(batch) AS v JOIN cudal1.candidate AS c
+				ON c.task_id = v.task_id AND c.code_hash = v.hash
+			WHERE c.candidate_id = ANY (known) AND (v.origin).purpose = 'normal'
+			GROUP BY (v.origin).pool_id, (v.origin).island;
 	END IF;
 	IF queued THEN
 		PERFORM cudal1.warn_no_device(t) FROM cudal1.task AS t
@@ -291,87 +309,45 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.add_rows IS
-'adds candidates, proposals and jobs of the rows of a batch that have no reason. response: the
-model''s whole answer; malformed: why the code, which is its text, is none; profile: NULL is the
-task''s. id: the candidate of the first; queued: a job was added; bytes: that were stored';
+'adds candidates, proposals and jobs of the rows of a batch that have no reason. id: the candidate
+of the first; queued: a job was added; bytes: that were stored';
 
-CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
-	group_key text, proposal_key text, priority int, deadline timestamptz, response text,
-	reason text, purpose text, owner text, pool_id int)
+CREATE FUNCTION cudal1.row_of(task_id bigint, code text, group_key text, proposal_key text,
+	origin cudal1.origin)
+RETURNS cudal1.batch_row LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
+BEGIN
+	RETURN (1, task_id, code, CASE WHEN origin.malformed IS NULL THEN cudal1.code_hash(code)
+			ELSE cudal1.salted_hash('malformed', code) END, group_key, proposal_key, NULL, 1,
+		CASE WHEN proposal_key IS NOT NULL
+			THEN cudal1.proposed_by_key(task_id, origin.proposer, origin.pool_id, group_key,
+				proposal_key) END, origin)::cudal1.batch_row;
+END
+$$;
+COMMENT ON FUNCTION cudal1.row_of IS 'a checked submission as a row of a batch';
+
+CREATE FUNCTION cudal1.accept_submission(v cudal1.batch_row)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	v			cudal1.batch_row;
-	island		int;
+	owner		constant text := (v.origin).proposer;
 	added		record;
 BEGIN
-	v.ord := 1;
-	v.leader := 1;
-	v.task_id := t.task_id;
-	v.code := code;
-	v.hash := CASE WHEN reason IS NULL THEN cudal1.code_hash(code)
-		ELSE cudal1.salted_hash('malformed', code) END;
-	v.grp := group_key;
-	v.key := proposal_key;
-	IF proposal_key IS NOT NULL THEN
-		v.id := cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
-		IF v.id IS NOT NULL THEN
-			PERFORM cudal1.note_used_keys(ARRAY[v]);
-			RETURN v.id;
-		END IF;
-	END IF;
-	IF prompt_id IS NOT NULL THEN
-		island := cudal1.prompt_island(t, prompt_id, owner, pool_id);
-	END IF;
-	-- The one row of a new code, as most are, takes less time than a batch of one.
-	IF reason IS NULL THEN
-		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-			VALUES (t.task_id, v.code, v.hash, accept_submission.purpose)
-			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id INTO v.id;
-	END IF;
 	IF v.id IS NOT NULL THEN
-		WITH proposed AS (
-			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
-					group_key, proposal_key, island, response, created_by)
-				VALUES (t.task_id, v.id, accept_submission.pool_id, accept_submission.method,
-					accept_submission.prompt_id, accept_submission.group_key,
-					accept_submission.proposal_key, island, accept_submission.response, owner)
-				ON CONFLICT DO NOTHING
-				RETURNING candidate_id),
-		queued AS (
-			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-					priority, deadline, trainer)
-				SELECT 'measure', t.task_id, p.candidate_id, t.profile,
-						coalesce(t.device_model, t.device), t.cores, t.language,
-						accept_submission.priority, accept_submission.deadline, owner
-					FROM proposed AS p)
-		INSERT INTO cudal1.stored (role, bytes)
-			SELECT owner, cudal1.proposal_bytes(v.code, accept_submission.response)
-				FROM proposed
-			RETURNING v.id AS id, true AS queued, stored.bytes INTO added;
-		IF NOT FOUND THEN
-			-- another session has used the key meanwhile, and its proposal stands
-			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = v.id;
-			RETURN cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
-		END IF;
-		PERFORM cudal1.warn_no_device(t);
-		PERFORM cudal1.wake();
-	ELSE
-		added := cudal1.add_rows(ARRAY[v], method, owner, pool_id, priority, deadline, purpose,
-			prompt_id, island, response, reason, t.profile);
+		PERFORM cudal1.note_used_keys(ARRAY[v]);
+		RETURN v.id;
 	END IF;
+	added := cudal1.add_rows(ARRAY[v]);
 	IF NOT cudal1.is_operator() THEN
 		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
 	END IF;
 	-- none was added where another session has used the key meanwhile
 	RETURN coalesce(added.id,
-		cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key));
+		cudal1.proposed_by_key(v.task_id, owner, (v.origin).pool_id, v.grp, v.key));
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_submission IS
-'records a checked submission of a role in a pool and returns its candidate. With a reason the
-response was malformed, and code is its text. Errors: 42501 another role''s prompt, 53400 a quota';
+'records a checked submission of a role and returns its candidate; error 53400: a quota';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual',
 	prompt_id bigint DEFAULT NULL, group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
@@ -401,8 +377,10 @@ BEGIN
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_reference(cudal1.find_task(task));
 	END IF;
-	RETURN cudal1.accept_submission(t, replace(code, E'\r\n', E'\n'), method, prompt_id, group_key,
-		proposal_key, priority, deadline, NULL, NULL, purpose, proposer, into_pool);
+	RETURN cudal1.accept_submission(cudal1.row_of(t.task_id, replace(code, E'\r\n', E'\n'),
+		group_key, proposal_key, (proposer, into_pool, method, priority, deadline, purpose, NULL,
+			prompt_id, CASE WHEN prompt_id IS NOT NULL
+				THEN cudal1.prompt_island(t, prompt_id, proposer, into_pool) END, NULL, NULL)));
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
@@ -485,34 +463,28 @@ COMMENT ON FUNCTION cudal1.read_response IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the
 reason; and what is kept of it. code_alone: a fenced code will do, without the three sections';
 
-CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
-	proposal_key text, priority int, deadline timestamptz, owner text, pool text,
+CREATE FUNCTION cudal1.row_of_response(prompt_id bigint, response text, method text,
+	group_key text, proposal_key text, priority int, deadline timestamptz, owner text, pool text,
 	finish_reason text DEFAULT NULL)
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
+RETURNS cudal1.batch_row LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
+	q			cudal1.prompt;
 	t			cudal1.task;
 	into_pool	int;
 	answer		record;
 BEGIN
 	PERFORM cudal1.raise_if(prompt_id IS NULL OR response IS NULL,
 		'22004', 'prompt_id and response must not be null');
-	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
-		WHERE q.prompt_id = submit_response.prompt_id;
-	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
-		WHERE q.prompt_id = submit_response.prompt_id;
+	SELECT x.* INTO q FROM cudal1.prompt AS x WHERE x.prompt_id = row_of_response.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
 		'Prompts come from cudal1_prompt().');
-	IF t.retired_at IS NOT NULL THEN
-		PERFORM cudal1.find_task(t.name);	-- raises the error
-	END IF;
+	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = q.task_id));
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.demand_submission('-', method, priority, group_key, proposal_key);
-	IF pool IS NOT NULL THEN
-		into_pool := cudal1.find_pool(pool, true);
-	END IF;
-	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response,
-		cudal1.code_alone(submit_response.prompt_id)) AS r;
+	into_pool := CASE WHEN pool IS NULL THEN q.pool_id ELSE cudal1.find_pool(pool, true) END;
+	answer := cudal1.read_response(response, cudal1.code_alone(prompt_id));
 	IF answer.reason IS NOT NULL AND lower(finish_reason) = 'length' THEN
 		answer.reason := 'the model''s tokens were used up before it wrote an answer'
 			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;
@@ -521,23 +493,23 @@ BEGIN
 			answer.body := answer.reason;
 		END IF;
 	END IF;
-	t.profile := coalesce(cudal1.group_profile(prompt_id, t), t.profile);
-	RETURN cudal1.accept_submission(t, answer.body, method, prompt_id, group_key, proposal_key,
-		priority, deadline, answer.kept, answer.reason, 'normal', coalesce(owner, cudal1.caller()),
-		into_pool);
+	owner := coalesce(owner, cudal1.caller());
+	RETURN cudal1.row_of(t.task_id, answer.body, group_key, proposal_key, (owner, into_pool, method,
+		priority, deadline, 'normal', cudal1.group_profile(prompt_id, t), prompt_id,
+		cudal1.prompt_island(t, prompt_id, owner, into_pool), answer.kept, answer.reason));
 END
 $$;
-COMMENT ON FUNCTION cudal1.submit_response IS
-'what cudal1_submit_response() does. owner: the role whose request or group is answered; NULL: the
-caller proposes. pool: NULL is the prompt''s. finish_reason: what
-the endpoint said of the end; after "length" a malformed answer''s reason is that tokens ran out';
+COMMENT ON FUNCTION cudal1.row_of_response IS
+'a model''s answer as a row of a batch. owner: the role whose request or group is answered; NULL:
+the caller proposes. pool: NULL is the prompt''s. finish_reason: what the endpoint said of the end;
+after "length" a malformed answer''s reason is that tokens ran out';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
 	method text DEFAULT 'model', group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-RETURN cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority,
-	deadline, NULL, pool);
+RETURN cudal1.accept_submission(cudal1.row_of_response(prompt_id, response, method, group_key,
+	proposal_key, priority, deadline, NULL, pool));
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int,
 	timestamptz, text) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer
@@ -575,7 +547,8 @@ AS $$
 					THEN cudal1.quota_reason(refuse_rows.owner, 'bytes') END AS verdict
 			FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
 	SELECT array_agg((j.ord, j.task_id, j.code, j.hash, j.grp, j.key,
-			coalesce(j.verdict, k.verdict), j.leader, j.id)::cudal1.batch_row ORDER BY j.ord)
+			coalesce(j.verdict, k.verdict), j.leader, j.id, j.origin)::cudal1.batch_row
+			ORDER BY j.ord)
 		FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
 $$;
 COMMENT ON FUNCTION cudal1.refuse_rows IS
@@ -583,14 +556,16 @@ COMMENT ON FUNCTION cudal1.refuse_rows IS
 room for';
 
 CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
-	proposal_keys text[], method text, priority int, proposer text, into_pool int)
+	proposal_keys text[], origin cudal1.origin)
 RETURNS cudal1.batch_row[] LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	RETURN ARRAY(
 		SELECT (v.ord, v.task_id, v.code, v.hash, v.grp, v.key, v.reason,
 				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END,
-				p.candidate_id)::cudal1.batch_row
+				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL
+					THEN cudal1.proposed_by_key(v.task_id, origin.proposer, origin.pool_id, v.grp,
+						v.key) END, origin)::cudal1.batch_row
 			FROM (SELECT w.*, cudal1.code_hash(w.code) AS hash, min(w.ord) OVER (PARTITION BY
 						w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
 					FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
@@ -602,16 +577,11 @@ BEGIN
 										THEN format('task "%s" is retired', u.task)
 									WHEN cudal1.reference_problem(k) IS NOT NULL
 										THEN cudal1.reference_problem(k)
-									ELSE cudal1.check_submission(u.code, method,
-										judge_rows.priority, u.grp, u.key) END AS reason
+									ELSE cudal1.check_submission(u.code, origin.method,
+										origin.priority, u.grp, u.key) END AS reason
 							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY
 									AS u (task, code, grp, key, ord)
 								LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
-				LEFT JOIN cudal1.proposal AS p
-					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
-						AND p.task_id = v.task_id AND p.pool_id = into_pool
-						AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-						AND p.proposal_key = v.key
 			ORDER BY v.ord);
 END
 $$;
@@ -668,8 +638,8 @@ BEGIN
 	END IF;
 	PERFORM cudal1.demand_submission('-', method, priority);
 
-	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
-		priority, proposer, into_pool);
+	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, (proposer, into_pool,
+		method, priority, deadline, 'normal', NULL, NULL, NULL, NULL, NULL));
 
 	-- nearly always the whole batch fits into the quota
 	r := cudal1.room_of(proposer);
@@ -677,21 +647,15 @@ BEGIN
 		OR r.bytes < (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c) THEN
 		batch := cudal1.refuse_rows(proposer, r.candidates, r.bytes, batch);
 	END IF;
-	PERFORM cudal1.add_rows(batch, method, proposer, into_pool, cudal1_submit_batch.priority,
-		cudal1_submit_batch.deadline);
+	PERFORM cudal1.add_rows(batch);
 	PERFORM cudal1.note_used_keys(batch) WHERE proposal_keys IS NOT NULL;
 
 	RETURN QUERY
-		SELECT v.ord, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
-			FROM unnest(batch) AS v
-				LEFT JOIN cudal1.proposal AS p
-					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
-						AND p.task_id = v.task_id AND p.pool_id = into_pool
-						AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-						AND p.proposal_key = v.key
-				LEFT JOIN cudal1.candidate AS c
-					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id
-						AND c.code_hash = v.hash
+		SELECT v.ord, CASE WHEN v.key IS NULL OR v.reason IS NOT NULL THEN c.candidate_id
+				ELSE cudal1.proposed_by_key(v.task_id, proposer, into_pool, v.grp, v.key) END,
+				v.reason
+			FROM unnest(batch) AS v LEFT JOIN cudal1.candidate AS c
+				ON v.reason IS NULL AND c.task_id = v.task_id AND c.code_hash = v.hash
 			ORDER BY v.ord;
 END
 $$;

@@ -543,26 +543,26 @@ DECLARE
 	reviews	CONSTANT boolean := r.purpose = 'review';
 	problem	text;
 BEGIN
-	UPDATE cudal1.request AS x
-		SET state = 'answered',
-			answer = CASE WHEN reviews THEN '' ELSE store_answer.answer ->> 'text' END,
-			finish_reason = left(store_answer.answer ->> 'finish_reason', 100),
-			error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp(),
-			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
-				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
-					r.seconds)
-		WHERE x.request_id = r.request_id;
 	IF reviews THEN
 		BEGIN
 			PERFORM cudal1.take_review(r.about, answer ->> 'text', model);
 		EXCEPTION WHEN data_exception THEN
 			problem := SQLERRM;
 		END;
-		UPDATE cudal1.request AS x
-			SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
-			WHERE x.request_id = r.request_id;
 	END IF;
-	PERFORM cudal1.store(r.created_by, octet_length(answer ->> 'text'));
+	UPDATE cudal1.request AS x
+		SET state = 'answered', decided = reviews, error = cudal1.clip(problem), worker = NULL,
+			answer = CASE WHEN reviews THEN '' ELSE store_answer.answer ->> 'text' END,
+			finish_reason = left(store_answer.answer ->> 'finish_reason', 100),
+			lease_until = NULL, finished_at = clock_timestamp(),
+			taken_at = CASE WHEN reviews THEN clock_timestamp() END,
+			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
+				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
+					r.seconds)
+		WHERE x.request_id = r.request_id;
+	-- no quota is asked, because the role was admitted with its request
+	INSERT INTO cudal1.stored (role, bytes)
+		VALUES (r.created_by, octet_length(answer ->> 'text'));
 END
 $$;
 COMMENT ON FUNCTION cudal1.store_answer IS
@@ -698,6 +698,30 @@ COMMENT ON FUNCTION cudal1.finish_requests IS
 'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what
 is stored; left_over: those of the lines that are to be given later';
 
+CREATE FUNCTION cudal1.take(request_ids bigint[])
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+AS $$
+DECLARE
+	batch	cudal1.batch_row[] := ARRAY(
+		SELECT cudal1.row_of_response(r.prompt_id, r.answer, r.method, r.group_key,
+				'request ' || r.request_id, r.priority, NULL, r.created_by, NULL, r.finish_reason)
+			FROM cudal1.request AS r
+			WHERE r.request_id = ANY (request_ids) AND r.purpose = 'candidate');
+BEGIN
+	PERFORM cudal1.add_rows(batch) WHERE batch <> '{}';
+	PERFORM cudal1.take_techniques(r.about, r.answer, m.name)
+		FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
+		WHERE r.request_id = ANY (request_ids) AND r.purpose = 'techniques';
+	UPDATE cudal1.request AS x
+		SET taken_at = clock_timestamp(), decided = x.purpose <> 'candidate',
+			candidate_id = (SELECT cudal1.proposed_by_key(q.task_id, x.created_by, q.pool_id,
+					x.group_key, 'request ' || x.request_id)
+				FROM cudal1.prompt AS q WHERE q.prompt_id = x.prompt_id)
+		WHERE x.request_id = ANY (request_ids);
+END
+$$;
+COMMENT ON FUNCTION cudal1.take IS 'turns stored answers into what was asked for, all or none';
+
 CREATE FUNCTION cudal1.take_answers(most int DEFAULT 100)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 -- An open transaction may be submitting the same code. The answer is then taken later.
@@ -705,47 +729,36 @@ SET lock_timeout = '20ms'
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
-	r		cudal1.request;
+	ids		constant bigint[] := ARRAY(SELECT x.request_id FROM cudal1.request AS x
+		WHERE x.state = 'answered' AND x.taken_at IS NULL AND x.not_before <= clock_timestamp()
+		ORDER BY x.request_id LIMIT most FOR UPDATE SKIP LOCKED);
 	id		bigint;
-	problem	text;
-	waits	int := 0;
 	n		bigint := 0;
 BEGIN
-	FOR r IN
-		SELECT x.* FROM cudal1.request AS x
-			WHERE x.state = 'answered' AND x.taken_at IS NULL AND x.not_before <= clock_timestamp()
-			ORDER BY x.request_id LIMIT most FOR UPDATE SKIP LOCKED
-	LOOP
-		id := NULL;
-		problem := NULL;
+	BEGIN
+		PERFORM cudal1.take(ids) WHERE ids <> '{}';
+		RETURN cardinality(ids);
+	EXCEPTION WHEN OTHERS THEN
+		-- one by one, so that a bad answer costs no other
+	END;
+	FOREACH id IN ARRAY ids LOOP
 		BEGIN
-			IF r.purpose = 'candidate' THEN
-				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
-					'request ' || r.request_id, r.priority, NULL, r.created_by, NULL,
-					r.finish_reason);
-			ELSE
-				PERFORM cudal1.take_techniques(r.about, r.answer,
-					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
-			END IF;
+			PERFORM cudal1.take(ARRAY[id]);
 		EXCEPTION WHEN lock_not_available THEN
 			UPDATE cudal1.request AS x
 				SET not_before = clock_timestamp() + least('1 minute'::interval,
 					greatest('1 second', (clock_timestamp() - x.finished_at) / 4))
-				WHERE x.request_id = r.request_id;
-			waits := waits + 1;
-			EXIT WHEN waits >= 3;
+				WHERE x.request_id = id;
 			CONTINUE;
 		WHEN OTHERS THEN
 			-- the answer stays, and is taken the next time
 			IF cudal1.error_passes(SQLSTATE) THEN
 				RAISE;
 			END IF;
-			problem := SQLERRM;
+			UPDATE cudal1.request AS x
+				SET taken_at = clock_timestamp(), error = cudal1.clip(SQLERRM), decided = true
+				WHERE x.request_id = id;
 		END;
-		UPDATE cudal1.request AS x
-			SET taken_at = clock_timestamp(), candidate_id = id, error = cudal1.clip(problem),
-				decided = id IS NULL
-			WHERE x.request_id = r.request_id;
 		n := n + 1;
 	END LOOP;
 	RETURN n;

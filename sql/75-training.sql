@@ -133,9 +133,9 @@ BEGIN
 		WHERE x.group_id = g.group_id;
 	RETURN QUERY
 		SELECT u.ordinality::int,
-			cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer '
-			|| u.ordinality,
-				(g.options ->> 'priority')::int, NULL, g.owner, NULL)
+			cudal1.accept_submission(cudal1.row_of_response(g.prompt_id, u.response, g.method,
+				g.group_key, 'answer ' || u.ordinality, (g.options ->> 'priority')::int, NULL,
+				g.owner, NULL))
 			FROM unnest(responses) WITH ORDINALITY AS u(response);
 END
 $$;

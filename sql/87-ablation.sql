@@ -112,9 +112,9 @@ BEGIN
 			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body)
 				AND x.state <> 'discarded' AND NOT x.imported;
 		IF NOT FOUND THEN
-			variant := cudal1.accept_submission(t, body, 'ablation', NULL,
-				format('ablation %s', id), NULL, priority,
-				NULL, NULL, NULL, 'ablation', cudal1.caller(), 1);
+			variant := cudal1.accept_submission(cudal1.row_of(t.task_id, body,
+				format('ablation %s', id), NULL, (cudal1.caller(), 1, 'ablation', priority, NULL,
+					'ablation', NULL, NULL, NULL, NULL, NULL)));
 		END IF;
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
 			VALUES (id, mask, variant);

@@ -221,7 +221,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'place_again', 'place_candidate', 'place_waiting', 'plain_number', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'prunable',
 	'quota_reason', 'read_options', 'read_response', 'read_result', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate',
 	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
-	'salted_hash', 'seconds_of', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'sleep_until_verdict', 'softmax', 'uniform', 'stop_jobs', 'store', 'submit_response', 'take_answers', 'take_job', 'take_mates',
+	'salted_hash', 'seconds_of', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'sleep_until_verdict', 'softmax', 'uniform', 'stop_jobs', 'store', 'row_of', 'row_of_response', 'take', 'take_answers', 'take_job', 'take_mates',
 	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'note_profile', 'store_profile', 'counters', 'counters_in_words', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_of', 'lane_due', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_buckets', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'ask_about', 'question', 'take_review', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 
