@@ -280,6 +280,16 @@ match_title(const char *p, const char *end, const char *title)
 	return p < end && is_word(*p) ? NULL : p;
 }
 
+/* the section whose title is at p, *after behind it */
+static SectionKind
+find_title(const char *p, const char *end, const char **after)
+{
+	for (int kind = SECTION_CODE; kind >= SECTION_ANALYSIS; kind--)
+		if ((*after = match_title(p, end, section_titles[kind])) != NULL)
+			return kind;
+	return SECTION_NONE;
+}
+
 /*
  * Behind a word at p that may stand before a title: a number, a short one with a mark behind it as
  * "III." or "A)", one that counts.  Two other words may stand there in a heading of Markdown.
@@ -303,17 +313,21 @@ skip_counter(const char *p, const char *end, bool hashed, int *others)
 
 /*
  * The section that the line is a heading of.  Marks, numbers and emoji may stand before the title,
- * marks and a colon behind it.  Without any mark the title must be alone on its line.  *rest is
- * where the section's text begins; *hashed says whether the heading is one in Markdown.
+ * marks and a colon or dash behind it.  Without any mark the title must be alone on its line.
+ * *rest is where the section's text begins, NULL where the line is </title>, which ends a section;
+ * *hashed says whether the heading is one in Markdown, or a tag.
  */
 static SectionKind
 match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 {
+	/* a colon of full width, and dashes */
+	static const char *const wide[] = {"\xEF\xBC\x9A", "\xE2\x80\x93", "\xE2\x80\x94"};
 	bool		marked = false;
 	bool		colon = false;
+	bool		closes = false;
 	int			others = 0;
-	const char *after = NULL;
-	int			kind;
+	const char *after;
+	SectionKind kind;
 
 	*hashed = false;
 	for (;;)
@@ -322,35 +336,35 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 		{
 			const char *tag = *p == '<' ? memchr(p, '>', Min(end - p, 40)) : NULL;
 
-			/* a tag of HTML, or a special token */
-			p = tag ? tag : p;
+			/* a tag of HTML, or a special token, unless it is <title> or </title> */
+			if (tag && find_title(p + 1 + (p[1] == '/'), tag, &after) == SECTION_NONE)
+				p = tag;
+			else if (tag)
+				closes = p[1] == '/';
 			*hashed |= *p == '#' || tag != NULL;
-			marked |= strchr("#*_>", *p) != NULL;
+			marked |= tag != NULL || strchr("#*_>", *p) != NULL;
 			if (!*hashed && !is_blank(*p) && !IS_HIGHBIT_SET(*p) &&
 				strchr("*_>().:-+[]\\`|=~", *p) == NULL)
 				return SECTION_NONE;
 		}
-		for (kind = SECTION_CODE; kind >= SECTION_ANALYSIS; kind--)
-			if ((after = match_title(p, end, section_titles[kind])) != NULL)
-				break;
-		if (kind >= SECTION_ANALYSIS)
+		if ((kind = find_title(p, end, &after)) != SECTION_NONE)
 			break;
 		if (p == end || (p = skip_counter(p, end, *hashed, &others)) == NULL)
 			return SECTION_NONE;
 	}
 
-	/* the last one is a colon of full width */
-	while (after < end && (is_blank(*after) || strchr("*_#:", *after) != NULL ||
-						   begins(after, end, "\xEF\xBC\x9A")))
+	while (after < end && (is_blank(*after) || strchr("*_#:->", *after) != NULL ||
+						   begins_with_one_of(after, end, wide, lengthof(wide))))
 	{
-		colon |= *after == ':' || IS_HIGHBIT_SET(*after);
+		colon |= *after == ':' || IS_HIGHBIT_SET(*after) ||
+			(*after == '-' && is_blank(after[-1]));
 		after += IS_HIGHBIT_SET(*after) ? 3 : 1;
 	}
 	/* a longer title counts, too: "## Algorithm Design Considerations" */
-	*rest = after;
+	*rest = closes ? NULL : after;
 	while (after < end && !is_word(*after))
 		after++;
-	return after == end || (marked && (*hashed || colon)) ? (SectionKind) kind : SECTION_NONE;
+	return after == end || (marked && (*hashed || colon)) ? kind : SECTION_NONE;
 }
 
 /*
@@ -663,11 +677,14 @@ scan_answer(const char *text, const char *end, Reading *reading)
 		if (kind != SECTION_NONE)
 		{
 			end_section(reading, line);
-			reading->current = kind;
-			reading->last[kind].start = rest;
-			reading->in_section = (Choice) {0};
+			if (rest != NULL)
+			{
+				reading->current = kind;
+				reading->last[kind].start = rest;
+				reading->in_section = (Choice) {0};
+			}
 			/* marks may follow the title */
-			line = Max(rest, line + 1);
+			line = rest ? Max(rest, line + 1) : stop + 1;
 			continue;
 		}
 		if (match_fence(line, stop, end, &block))
@@ -694,12 +711,11 @@ scan_answer(const char *text, const char *end, Reading *reading)
 static text *
 trimmed_text(const Section *section)
 {
-	const char *start = section->start;
+	const char *start = skip_lines(section->start, section->end);
 	const char *end = section->end;
 
-	for (const char *p = start; p < end && (is_blank(*p) || *p == '\n'); p++)
-		if (*p == '\n')
-			start = p + 1;
+	while (start > section->start && is_blank(start[-1]))
+		start--;
 	while (end > start && (is_blank(end[-1]) || end[-1] == '\n'))
 		end--;
 	return cstring_to_text_with_len(start, end - start);

@@ -1,6 +1,6 @@
 -- Answers of models: what is meant is found, what is missing is named, nothing raises.
 BEGIN;
-SELECT plan(70);
+SELECT plan(76);
 
 CREATE TEMP TABLE answer (name text, response text, code text, reason text);
 CREATE FUNCTION pg_temp.whole(body text) RETURNS text LANGUAGE sql AS
@@ -51,6 +51,12 @@ INSERT INTO answer VALUES
 ('the last of several closing tags', E'<think>a</think>\n</think>\n## Code Implementation\n```\nwrong\n</reasoning>\n<thinking>b</thinking>' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('a closing tag before a block that follows', E'<think>\na</reasoning>\n</thinking>\n<think></think>\nb\n</thinking>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('a closing tag inside the code', pg_temp.whole(E'```\nputs("</think>");\n```'), 'puts("</think>");', NULL),
+('headings that are tags', E'<performance_analysis>slow</performance_analysis>\n<Algorithm Design>\nb\n</Algorithm Design>\n<code_implementation>\nint x;\n</code_implementation>\nIt is fast.', 'int x;', NULL),
+('bold headings and a dash', E'**Performance Analysis** - a\n**Algorithm Design** \u2013 b\n**Code Implementation** \u2014 c\n```\nx\n```', 'x', NULL),
+('prose in tildes holds the code in backticks', E'~~~markdown\n' || pg_temp.whole(E'```c\nx\n```\n~~~\n'), 'x', NULL),
+('a test after the code breaks off', pg_temp.whole(E'```c\nvoid solve(void) {}\n```\nTest:\n```c\nint main(void) { solve('), 'void solve(void) {}', NULL),
+('a draft in the reasoning of the code''s own section', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n<think>\n```\ndraft\n```\n</think>\n```\nx\n```', 'x', NULL),
+('a tool call after the code', pg_temp.whole(E'```\nx\n```\n<tool_call>\n{"name": "submit", "arguments": {"code": "```\\nother\\n```"}}\n</tool_call>'), 'x', NULL),
 ('characters of several bytes', pg_temp.whole(E'```\n// größer → schneller\n```'), '// größer → schneller', NULL),
 ('inline code is no fence', pg_temp.whole(E'```int y;``` is short\n```\nx\n```'), 'x', NULL),
 ('an empty fence after the code', pg_temp.whole(E'```\nint x;\n```\n```'), 'int x;', NULL),
