@@ -84,7 +84,7 @@ static void
 take_document(Answer *answer, json_t *document)
 {
 	static const char *const counts[] = {"prompt_tokens", "completion_tokens"};
-	static const char ends[] = "stop|length|content_filter|tool_call|function_call|eos_token|end_turn|"
+	static const char ends[] = "stop|length|content_filter|tool_call|function_call|eos|end_turn|"
 		"max_tokens";
 	static const char *const complaints[] = {"error", "errors", "message", "msg", "detail",
 		"details"};
@@ -151,7 +151,7 @@ take_data(Answer *answer, bool whole)
 		else if (strncasecmp(at, "[DONE]", 6) == 0)
 			answer->complete |= answer->text.length > 0;
 		else if ((value = json_loadb(at, data + length - at, JSON_DISABLE_EOF_CHECK, &error)))
-			take_document(answer, value);
+			take_document(answer, json_is_array(value) ? json_array_get(value, 0) : value);
 		else if (answer->finished || !whole)
 			break;
 		else
