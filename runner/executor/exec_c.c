@@ -37,7 +37,7 @@ load(const char *path, uint32_t flags)
 {
 	void	   *handle;
 
-	/* pthread_exit() asks for it, when no file can be opened any more. */
+	/* cppcheck-suppress leakReturnValNotUsed ; pthread_exit() asks for it when files are closed */
 	dlopen("libgcc_s.so.1", RTLD_NOW);
 	/* A further arena would open files for its bookkeeping. */
 	mallopt(M_ARENA_MAX, 1);
