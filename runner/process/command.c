@@ -77,6 +77,7 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 	executor->last.begun = clock_now();
 	executor->last.halted = false;
 	executor->last.resumed = stopped_continued;
+	executor->listed_run = 0;
 	executor->text[0] = '\0';
 	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};

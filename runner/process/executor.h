@@ -178,6 +178,8 @@ typedef struct Executor
 	int			wait_status;
 	int64_t		value;			/* of the last reply */
 	int64_t		arrays;			/* pytorch: its reply to WIRE_LOAD */
+	WireTensor	listed[WIRE_MAX_TENSORS];	/* pytorch, on a CPU: results as they were listed */
+	uint32_t	listed_run;		/* of that run, counted from 1; 0: none since the last command */
 	char		text[2048];		/* the last error, valid UTF-8 */
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
 	size_t		pool_bytes;
