@@ -385,16 +385,10 @@ BEGIN
 					RETURNING r.request_id, r.attempt, r.prompt_id, r.purpose, r.about)
 			SELECT s.request_id, s.attempt,
 				jsonb_build_object('type', 'job', 'request_id', s.request_id, 'attempt', s.attempt,
-					'url', CASE WHEN starts_with(m.endpoint, 'unix:')
-						THEN 'http://localhost' || split_part(m.endpoint, ':', 3)
-						ELSE m.endpoint END || '/chat/completions',
-					'socket', CASE WHEN starts_with(m.endpoint, 'unix:')
-						THEN split_part(m.endpoint, ':', 2) END, 'key', m.key_name,
-					'connect_seconds', m.connect_seconds, 'total_seconds', m.total_seconds,
-					-- a document comes at its end
-					'stall_seconds', CASE WHEN m.stream THEN m.stall_seconds
-						ELSE m.total_seconds END,
-					'max_answer_bytes', m.max_answer_bytes, 'max_body_bytes', m.max_body_bytes,
+					'endpoint', m.endpoint, 'key', m.key_name,
+					'connect_seconds', m.connect_seconds, 'stall_seconds', m.stall_seconds,
+					'total_seconds', m.total_seconds, 'max_answer_bytes', m.max_answer_bytes,
+					'max_body_bytes', m.max_body_bytes,
 					'body', m.parameters
 						|| jsonb_build_object('model', m.model, 'messages',
 							cudal1.chat(p.system, ARRAY[coalesce(p.prompt,

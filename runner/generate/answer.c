@@ -31,15 +31,6 @@ answer_close(Answer *answer, const char *outcome, const char *words)
 		json_object_set_new(answer->report, "detail", json_string(detail));
 }
 
-void
-answer_free(Answer *answer)
-{
-	json_decref(answer->report);
-	cudal1_buffer_free(&answer->text);
-	cudal1_buffer_free(&answer->line);
-	cudal1_buffer_free(&answer->data);
-}
-
 /* whether a value says anything: null, false, 0, "", "null", [], {} and {"message": ""} do not */
 static bool
 has_content(json_t *value)
@@ -84,8 +75,7 @@ static void
 take_document(Answer *answer, json_t *document)
 {
 	static const char *const counts[] = {"prompt_tokens", "completion_tokens"};
-	static const char ends[] = "stop|length|content_filter|tool_call|function_call|eos|end_turn|"
-		"max_tokens";
+	static const char ends[] = "stop|length|content_filter|_call|eos|end_turn|max_tokens";
 	static const char *const complaints[] = {"error", "errors", "message", "msg", "detail",
 		"details"};
 	/* an error with one of these means what status 429 does; quotes in its words are escaped */
@@ -104,17 +94,17 @@ take_document(Answer *answer, json_t *document)
 
 	for (size_t i = 0; i < (json_is_array(choices) ? 1 : LENGTH(complaints)); i++)
 		failed |= has_content(json_object_get(document, complaints[i]));
-	/* An answer that has finished is not spoilt by an error behind it. */
-	if (failed && !answer->finished)
+	if (failed)
 	{
 		char	   *words = json_dumps(document, JSON_COMPACT);
 
-		answer_close(answer, text_matches(words, throttled, true) ? "throttled" : "broken",
-					 words);
+		/* An answer that has finished is not spoilt by an error behind it. */
+		if (!answer->finished)
+			answer_close(answer, text_matches(words, throttled, true) ? "throttled" : "broken",
+						 words);
 		free(words);
-	}
-	if (failed)
 		return;
+	}
 	for (size_t i = 0; i < LENGTH(counts); i++)
 		if (json_is_integer(json_object_get(usage, counts[i])))
 			json_object_set(answer->report, counts[i], json_object_get(usage, counts[i]));
@@ -130,6 +120,9 @@ take_document(Answer *answer, json_t *document)
 			take_content(answer, json_object_get(message, "content"));
 	}
 	answer->complete |= answer->finished;
+	if (word && strcasecmp(word, "length") == 0 && answer->text.length == 0)
+		json_object_set_new(answer->report, "detail",
+							json_string("the tokens were used up before the answer began"));
 }
 
 /* takes the JSON values and the [DONE] of an event; whole: what is no JSON is an error */

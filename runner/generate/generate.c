@@ -142,7 +142,7 @@ hide(char *text, const char *key)
 			*text++ = '*';
 }
 
-/* seconds that the endpoint asks for, as a number or a date; not above 0: for none */
+/* seconds that the endpoint asks for, as a number or a date; 0 for none */
 static double
 retry_after(CURL *easy)
 {
@@ -155,7 +155,7 @@ retry_after(CURL *easy)
 		&& curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &field) == CURLHE_OK
 		&& !((seconds = strtod(field->value, NULL)) > 0))
 		seconds = (double) (curl_getdate(field->value, NULL) - time(NULL));
-	return seconds;
+	return seconds > 1e9 ? 1e9 : seconds > 0 ? seconds : 0;
 }
 
 static const char *
@@ -221,7 +221,10 @@ conclude(Transfer *t, const char *outcome, CURLcode code)
 	curl_multi_remove_handle(multi, t->easy);
 	curl_easy_cleanup(t->easy);
 	free(t->key);
-	answer_free(answer);
+	json_decref(answer->report);
+	cudal1_buffer_free(&answer->text);
+	cudal1_buffer_free(&answer->line);
+	cudal1_buffer_free(&answer->data);
 	free(t);
 }
 
@@ -253,21 +256,23 @@ static void
 begin(Transfer *t, json_t *job)
 {
 	CURL	   *easy = t->easy;
-	const char *url;
-	const char *socket = json_string_value(json_object_get(job, "socket"));
+	const char *endpoint;
 	const char *key_name = json_string_value(json_object_get(job, "key"));
 	const char *problem;
 	json_t	   *body;
 	double		connect;
 	double		stall;
 	double		total;
+	char		socket[108] = "";	/* as long as the kernel takes */
+	char		path[2000] = "";
+	char		url[4096];
 	char	   *text;
 
-	if (json_unpack(job, "{s:s, s:o, s:F, s:F, s:F, s:I, s:I}", "url", &url, "body", &body,
-					"connect_seconds", &connect, "stall_seconds", &stall,
+	if (json_unpack(job, "{s:s, s:o, s:F, s:F, s:F, s:I, s:I}", "endpoint", &endpoint,
+					"body", &body, "connect_seconds", &connect, "stall_seconds", &stall,
 					"total_seconds", &total, "max_answer_bytes", &t->answer.max_text,
 					"max_body_bytes", &t->answer.max_body) < 0)
-		strcpy(t->problem, "the job has no url, no body or not all limits");
+		strcpy(t->problem, "the job has no endpoint, no body or not all limits");
 	else if (key_name != NULL && (problem = find_key(key_name, &t->key)) != NULL)
 		snprintf(t->problem, sizeof(t->problem), "key \"%.63s\": %s", key_name, problem);
 	if (t->problem[0] != '\0')
@@ -275,10 +280,14 @@ begin(Transfer *t, json_t *job)
 		conclude(t, "refused", CURLE_OK);
 		return;
 	}
+	/* unix:/path/of/socket:/v1 or http(s)://host/v1, to which the call is appended */
+	(void) sscanf(endpoint, "unix:%107[^:]:%1999s", socket, path);
+	snprintf(url, sizeof(url), "%s%s/chat/completions",
+			 socket[0] != '\0' ? "http://localhost" : endpoint, path);
 	text = json_dumps(body, JSON_COMPACT);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(easy, CURLOPT_URL, url);
-	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, socket);
+	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, socket[0] != '\0' ? socket : NULL);
 	curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, text);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
@@ -295,7 +304,8 @@ begin(Transfer *t, json_t *job)
 	}
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long) (connect * 1000));
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (total * 1000));
-	/* libcurl looks each second at what came in the last five */
+	/* libcurl looks each second at what came in the last five; a document comes at its end */
+	stall = json_is_true(json_object_get(body, "stream")) ? stall : total;
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, stall < 1 ? 1L : (long) stall);
 	/* Servers keep an idle connection for longer, so none is closed as a request is sent on it. */
@@ -420,6 +430,7 @@ main(int argc, char **argv)
 	(void) fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
 	multi = curl_multi_init();
 	headers = curl_slist_append(NULL, "Content-Type: application/json");
+	headers = curl_slist_append(headers, "Expect:");
 	if (spool_folder != NULL)
 		open_spool();
 	put_out("{\"type\": \"ready\"}");

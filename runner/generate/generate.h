@@ -6,7 +6,6 @@
 #define CUDAL1_GENERATE_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "src/buffer.h"
 
@@ -36,7 +35,5 @@ extern void answer_end(Answer *answer, bool clean);
 
 /* ends an answer; words: why, or empty */
 extern void answer_close(Answer *answer, const char *outcome, const char *words);
-
-extern void answer_free(Answer *answer);
 
 #endif							/* CUDAL1_GENERATE_H */

@@ -42,7 +42,7 @@ SELECT min(request_id) AS r FROM cudal1.request \gset
 SELECT is(cudal1.next_request(), 0::float8, 'one may be sent now');
 SELECT is((SELECT count(*) FROM cudal1.claim_requests('server 1 worker 1', 2)), 2::bigint, 'no more are claimed than there is room');
 SELECT is((SELECT array_agg(job ORDER BY request_id) FROM cudal1.claim_requests('server 1 worker 1', 100)),
-	(SELECT ARRAY[jsonb_build_object('type', 'job', 'request_id', :r + 2, 'attempt', 1, 'url', 'http://127.0.0.1:1/v1/chat/completions', 'socket', NULL, 'key', 'openai', 'connect_seconds', 10, 'stall_seconds', 120,
+	(SELECT ARRAY[jsonb_build_object('type', 'job', 'request_id', :r + 2, 'attempt', 1, 'endpoint', 'http://127.0.0.1:1/v1', 'key', 'openai', 'connect_seconds', 10, 'stall_seconds', 120,
 		'total_seconds', 1800, 'max_answer_bytes', 1048576, 'max_body_bytes', 67108864, 'body', jsonb_build_object('model', 'gpt', 'temperature', 0.7, 'stream', true,
 		'stream_options', '{"include_usage": true}'::jsonb, 'messages', jsonb_build_array(jsonb_build_object('role', 'user', 'content', prompt))))] FROM cudal1.prompt WHERE prompt_id = :p),
 	'nor than the model takes at once; a job has all that cudal1-generate needs, but no key');

@@ -110,7 +110,7 @@ $node->stop;
 my $jobs = qq(x\n{"type": "job"}\n);
 for my $id (1 .. 13)
 {
-	$jobs .= JSON::PP::encode_json({ type => 'job', request_id => $id, attempt => 1, url => 'http://localhost/v1/chat/completions', socket => $socket, connect_seconds => 10, stall_seconds => 2,
+	$jobs .= JSON::PP::encode_json({ type => 'job', request_id => $id, attempt => 1, endpoint => $endpoint, connect_seconds => 10, stall_seconds => 2,
 		total_seconds => 1800, max_answer_bytes => 1 << 20, max_body_bytes => 1 << 26,
 		body => { model => $id < 13 ? 'long:100000' : 'drip:4', messages => [ { role => 'user', content => 'x' } ], stream => JSON::PP::true } }) . "\n";
 }
