@@ -5,7 +5,6 @@ import ctypes
 import errno
 import os
 import platform
-import resource
 import signal
 import threading
 
@@ -77,23 +76,8 @@ def signals():
         yield f"{sent} signals can wait"
 
 
-def limits():
-    for name in ("SIGPENDING", "MSGQUEUE", "MEMLOCK", "NICE", "RTPRIO"):
-        found = resource.getrlimit(getattr(resource, "RLIMIT_" + name))
-        most = QUEUED if name == "SIGPENDING" else 0
-        if not all(0 <= limit <= most for limit in found):
-            yield f"{name} is {found}"
+def look():
+    return [*signals(), *calls()]
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        found = [*limits(), *signals(), *calls()]
-        if found and BUILD:
-            raise RuntimeError("Error building extension: " + "; ".join(found))
-        if found:
-            print("\n".join(found), flush=True)
-            os._exit(9)
-
-    def forward(self, a, b):
-        return torch.matmul(a, b)
+# include shared/look.py

@@ -71,8 +71,9 @@ def processes():
 
 
 def look():
-    limits = {"NPROC": 256, "NOFILE": 256, "FSIZE": 256 * MIB, "DATA": 6 << 30, "AS": 8 << 30, "CORE": 0} if BUILD else \
-        {"NPROC": 64, "NOFILE": 64, "FSIZE": 16 * MIB, "DATA": 1 << 30, "AS": 3 << 30, "CORE": 0, "MEMLOCK": 0, "STACK": 64 * MIB}
+    limits = {"CORE": 0, "MSGQUEUE": 0, "MEMLOCK": 0, "NICE": 0, "RTPRIO": 0, **(
+        {"NPROC": 256, "NOFILE": 256, "FSIZE": 256 * MIB, "DATA": 6 << 30, "AS": 8 << 30, "SIGPENDING": 256} if BUILD else
+        {"NPROC": 64, "NOFILE": 64, "FSIZE": 16 * MIB, "DATA": 1 << 30, "AS": 3 << 30, "SIGPENDING": 128, "STACK": 64 * MIB})}
     for name, most in limits.items():
         number = getattr(resource, "RLIMIT_" + name)
         soft, hard = resource.getrlimit(number)
@@ -111,7 +112,8 @@ def look():
         if re.search("PG|SEED|KEY|HOST|TOKEN|USER|CUDAL1", name):
             yield f"the environment holds {name}"
     folders = [f for f in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/", "/usr", "/usr/lib", "/dev", "/proc", ".") if os.access(f, os.W_OK)]
-    if folders and not BUILD or set(folders) - {"/tmp", "."}:
+    # what it has of its own goes with its process
+    if set(folders) - {"/tmp", "."}:
         yield f"can write to {folders}"
     if BUILD:
         if processes() >= 256:
@@ -130,15 +132,4 @@ def look():
             yield f"a run may take {got} MiB: {name}"
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        found = list(look())
-        if found and BUILD:
-            raise RuntimeError("Error building extension: " + "; ".join(found))
-        if found:
-            print("\n".join(found), flush=True)
-            os._exit(9)
-
-    def forward(self, a, b):
-        return torch.matmul(a, b)
+# include shared/look.py
