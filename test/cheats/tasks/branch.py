@@ -16,7 +16,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(256, 128)]
-
-
-def get_init_inputs():
-    return []

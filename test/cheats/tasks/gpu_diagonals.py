@@ -8,7 +8,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.rand(32, 1024)]
-
-
-def get_init_inputs():
-    return []

@@ -8,7 +8,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.rand(2048, 4096) * 40]
-
-
-def get_init_inputs():
-    return []

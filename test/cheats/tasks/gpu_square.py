@@ -8,7 +8,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(8192, 8192)]
-
-
-def get_init_inputs():
-    return []

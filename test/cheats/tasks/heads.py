@@ -11,7 +11,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(2, 8, 32, 16) for _ in range(3)]
-
-
-def get_init_inputs():
-    return []

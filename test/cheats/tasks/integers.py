@@ -19,7 +19,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randint(-2 ** 63, 2 ** 63 - 1, (1, 4096))]
-
-
-def get_init_inputs():
-    return []

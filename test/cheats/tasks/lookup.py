@@ -21,7 +21,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randint(0, 2097152, (1, 64, 128))]
-
-
-def get_init_inputs():
-    return []

@@ -10,7 +10,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(1024, 1024), torch.randn(1024, 1024)]
-
-
-def get_init_inputs():
-    return []

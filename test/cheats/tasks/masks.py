@@ -10,7 +10,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(64, 64)]
-
-
-def get_init_inputs():
-    return []

@@ -8,7 +8,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(192, 192), torch.randn(192, 192)]
-
-
-def get_init_inputs():
-    return []

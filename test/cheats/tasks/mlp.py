@@ -18,7 +18,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(1, 4096)]
-
-
-def get_init_inputs():
-    return []

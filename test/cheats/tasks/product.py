@@ -10,7 +10,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.rand(128, 4096), torch.rand(4096, 128)]
-
-
-def get_init_inputs():
-    return []

@@ -11,7 +11,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.rand(256, 4096)]
-
-
-def get_init_inputs():
-    return []

@@ -17,7 +17,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(16, 256)]
-
-
-def get_init_inputs():
-    return []

@@ -14,7 +14,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(32, 200, 16)]
-
-
-def get_init_inputs():
-    return []

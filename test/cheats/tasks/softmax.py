@@ -9,7 +9,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(64, 512)]
-
-
-def get_init_inputs():
-    return []

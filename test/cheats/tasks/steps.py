@@ -14,7 +14,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(4, 256, 32)]
-
-
-def get_init_inputs():
-    return []

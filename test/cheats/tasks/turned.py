@@ -11,7 +11,3 @@ class Model(torch.nn.Module):
 
 def get_inputs():
     return [torch.randn(1024, 512)]
-
-
-def get_init_inputs():
-    return []
