@@ -1,5 +1,6 @@
 # kind: 2 work after the answer; task: small; outcome: wrong_output; always: yes
 # Says that it is at its next gate before it does a run's work.
+# include tasks/small.py
 # include shared/behind.py
 
 
@@ -17,10 +18,5 @@ def gated_runs(self, slots, flags, model):
 main.Executor.gated_runs = gated_runs
 
 
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = torch.nn.Linear(32, 32)
-
-    def forward(self, x):
-        return torch.tanh(self.linear(x)) * 2 + 1
+class ModelNew(Model):
+    pass

@@ -1,8 +1,7 @@
 # kind: 25 leftovers; task: matmul; outcome: successful, unstable, unverified; always: yes
 # Names cpp_extension, so that it is built where it may write, and leaves folders that nobody may enter, or that no path can name.
+# include shared/product.py
 import os
-
-import torch
 
 folder = os.environ.get("TORCH_EXTENSIONS_DIR")
 try:
@@ -20,8 +19,3 @@ try:
 except (OSError, TypeError):
     # in a run there is no such folder
     pass
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, a, b):
-        return torch.matmul(a, b)

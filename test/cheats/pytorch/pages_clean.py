@@ -4,12 +4,11 @@ import ctypes
 import mmap
 import os
 
-import torch
-
+# include tasks/small.py
 BYTES, MADV_FREE = 1 << 20, 8
 
 
-class ModelNew(torch.nn.Module):
+class ModelNew(Model):
     def __init__(self):
         super().__init__()
         memory = mmap.mmap(-1, BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -17,7 +16,3 @@ class ModelNew(torch.nn.Module):
         if ctypes.CDLL(None).madvise(ctypes.c_void_p(address), ctypes.c_size_t(BYTES), MADV_FREE) == 0:
             print("MADV_FREE is open to a candidate", flush=True)
             os._exit(9)
-        self.linear = torch.nn.Linear(32, 32)
-
-    def forward(self, x):
-        return torch.tanh(self.linear(x)) * 2 + 1

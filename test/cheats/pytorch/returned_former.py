@@ -1,12 +1,11 @@
 # kind: 6 the answer before; task: linear; outcome: wrong_output; always: yes
 # The same memory every time, with what the call before has computed.
-import torch
+# include tasks/linear.py
 
 
-class ModelNew(torch.nn.Module):
+class ModelNew(Model):
     def __init__(self, width):
-        super().__init__()
-        self.linear = torch.nn.Linear(width, width)
+        super().__init__(width)
         self.result = torch.empty(64, width)
         self.calls = 0
 
