@@ -1,5 +1,5 @@
-# task: dropout
-# Sets no seeds where it is asked to: a run's is set without asking.
+# task: dropout; least: 0.7; always: yes
+# Functions, which draw the same numbers, and no seeds where they are asked for: a run's is set without asking.
 # include tasks/dropout.py
 
 torch.manual_seed = lambda seed: None

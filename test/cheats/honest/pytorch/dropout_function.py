@@ -1,9 +1,0 @@
-# task: dropout; least: 0.7; always: yes
-# Functions, which draw the same numbers.
-# include tasks/dropout.py
-
-
-class ModelNew(Model):
-    def forward(self, x):
-        y = torch.nn.functional.dropout(torch.relu_(self.first(x)), 0.25, self.training, inplace=True)
-        return self.second(y)
