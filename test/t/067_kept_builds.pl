@@ -16,8 +16,16 @@ def get_inputs():
 def get_init_inputs():
     return []
 END
+# a model that calls what was built
+my $calling = <<'END';
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
+        return y
+END
 # PyTorch's headers alone would cost half a minute, so the extension does without them
-my $code = <<'END';
+my $code = <<'END' . $calling;
 import ctypes, os
 import torch
 from torch.utils.cpp_extension import load
@@ -29,11 +37,6 @@ if not os.path.exists(source):
         file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; }')
 load(name="own_relu", sources=[source], is_python_module=False)
 built = ctypes.CDLL(folder + "/own_relu/own_relu.so")
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        y = torch.empty_like(x)
-        built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
-        return y
 END
 my %profile = (bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.1, half_width_limit => 10);
 
@@ -107,7 +110,7 @@ def run(x):
 END
 
 # a compiler called by the code itself, each time
-my $called = <<'END';
+my $called = <<'END' . $calling;
 import ctypes, os, subprocess
 import torch
 with open("/tmp/relu.c", "w") as file:
@@ -116,11 +119,6 @@ version = subprocess.run(["gcc", "--version"], capture_output=True, text=True, c
 subprocess.check_call("gcc -O2 -shared -fPIC -o /tmp/relu.so /tmp/relu.c", shell=True)
 os.system("true")
 built = ctypes.CDLL("/tmp/relu.so")
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        y = torch.empty_like(x)
-        built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
-        return y
 END
 
 # as libraries do that keep what they compile in the user's folder
@@ -138,7 +136,7 @@ assert os.path.getsize("/tmp/note") == 4
 END
 
 # code that builds nothing, and tries to write where it is built
-my $vandal = <<'END';
+my $vandal = <<'END' . $plain_model;
 import glob, os
 import torch
 import torch.utils.cpp_extension
@@ -147,13 +145,10 @@ for path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "/**/*", recursive=Tr
         open(path, "ab").write(b"spoiled")
     except OSError:
         pass
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        return torch.relu(x)
 END
 
 # looks for what the others of its group have compiled
-my $searching = <<'END';
+my $searching = <<'END' . $plain_model =~ s/torch\.relu\(x\)/torch.relu(x) + len(found)/r;
 import glob, os, re
 import torch
 from torch.utils.cpp_extension import load
@@ -171,9 +166,6 @@ def told(path):
 text = "".join(told(path) for pattern in ("mountinfo", "maps", "environ", "cmdline", "status") for path in glob.glob("/proc/[0-9]*/" + pattern)
     + glob.glob("/proc/self/" + pattern))
 found = listed("/compiled") + [path for path in set(re.findall(r"/compiled/[\w-]+", text)) if listed(path)]
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        return torch.relu(x) + len(found)
 END
 
 my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
