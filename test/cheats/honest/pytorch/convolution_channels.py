@@ -1,13 +1,11 @@
 # task: convolution; least: 0.34; always: yes
 # Channels last, and so is what it returns.
-import torch
+# include tasks/convolution.py
 
 
-class ModelNew(torch.nn.Module):
+class ModelNew(Model):
     def __init__(self, width):
-        super().__init__()
-        self.convolution = torch.nn.Conv2d(width, 16, 3, padding=1)
-        self.norm = torch.nn.BatchNorm2d(16)
+        super().__init__(width)
         self.convolution.to(memory_format=torch.channels_last)
 
     def forward(self, x):

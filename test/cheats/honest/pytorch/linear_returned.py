@@ -1,12 +1,11 @@
 # task: linear; least: 0.7; always: yes; heat: yes
 # The result lies in the same memory every time.
-import torch
+# include tasks/linear.py
 
 
-class ModelNew(torch.nn.Module):
+class ModelNew(Model):
     def __init__(self, width):
-        super().__init__()
-        self.linear = torch.nn.Linear(width, width)
+        super().__init__(width)
         self.between = torch.empty(64, width)
         self.result = torch.empty(64, width)
 

@@ -1,15 +1,6 @@
 # task: linear; least: 0.7; always: yes
 # Compiled by TorchScript.
-import torch
-
-
-class Inner(torch.nn.Module):
-    def __init__(self, width: int):
-        super().__init__()
-        self.linear = torch.nn.Linear(width, width)
-
-    def forward(self, x):
-        return torch.nn.functional.gelu(self.linear(x))
+# include tasks/linear.py
 
 
 @torch.jit.script
@@ -17,6 +8,6 @@ def both(x, weight, bias):
     return torch.nn.functional.gelu(torch.nn.functional.linear(x, weight, bias))
 
 
-class ModelNew(Inner):
+class ModelNew(Model):
     def forward(self, x):
         return both(x, self.linear.weight, self.linear.bias)
