@@ -5,18 +5,17 @@ package Agents;
 use strict;
 use warnings;
 use Exporter 'import';
-use File::Copy ();
-use FindBin;
 use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Processes;
+use Testing ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Workers ();
 
 our @EXPORT = qw(new_database new_agent start_agent stop_agent kill_agent agent_ended agent_log agent_trace agent_children
-  touch_for await);
+  touch_for);
 
 my %started;
 
@@ -43,10 +42,7 @@ sub new_agent
 	my ($node, $name, %options) = @_;
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 
-	mkdir "$dir/scratch";
-	File::Copy::copy("$FindBin::RealBin/../perl/scripted-measure", "$dir/scripted-measure") or die $!;
-	chmod 0755, "$dir/scripted-measure";
-	return { name => $name, node => $node, dir => $dir, scratch => "$dir/scratch", real => $options{real} };
+	return { name => $name, node => $node, dir => $dir, scratch => Workers::place_scripted($dir), real => $options{real} };
 }
 
 # environment and conninfo of the agent's hash are its own, where they are set
@@ -115,10 +111,7 @@ sub agent_log { return PostgreSQL::Test::Utils::slurp_file("$_[0]{dir}/log") }
 sub agent_trace
 {
 	my ($agent, $pattern) = @_;
-	open my $file, '<', "$agent->{scratch}/trace" or return ();
-	my @lines = grep { chomp; !defined $pattern || $_ =~ $pattern } <$file>;
-	close $file;
-	return @lines;
+	return Workers::trace_in($agent->{scratch}, $pattern);
 }
 
 sub agent_children
@@ -127,22 +120,6 @@ sub agent_children
 	return grep { $_->[1] =~ /^cudal1-scripted-measure \Q$agent->{scratch}\E/ } processes();
 }
 
-sub touch_for
-{
-	my ($agent, $name) = @_;
-	open my $file, '>', "$agent->{scratch}/$name" or die $!;
-	close $file;
-	return;
-}
-
-# until the condition holds; fails the test after three minutes
-sub await
-{
-	my ($condition, $name) = @_;
-	my $until = time() + 180;
-	sleep 0.02 while !$condition->() && time() < $until;
-	ok($condition->(), $name);
-	return;
-}
+sub touch_for { return Testing::write_file("$_[0]{scratch}/$_[1]", '') }
 
 1;

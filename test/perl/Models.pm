@@ -8,6 +8,7 @@ use FindBin;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Processes;
+use Testing ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 use Workers;
@@ -51,13 +52,7 @@ sub endpoint_lines
 	return grep { !defined $pattern || $_ =~ $pattern } @lines;
 }
 
-sub touch_endpoint
-{
-	my ($name, $file) = @_;
-	open my $touched, '>', "$directory{$name}/$file" or die $!;
-	close $touched;
-	return;
-}
+sub touch_endpoint { return Testing::write_file("$directory{$_[0]}/$_[1]", '') }
 
 # a model that does what its name says; more: further arguments of cudal1_add_model, as SQL
 sub add_model

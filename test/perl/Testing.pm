@@ -1,4 +1,5 @@
-# What each test begins with: strict Perl, the words of Test::More and of PostgreSQL::Test::Utils, a server and files.
+# What each test begins with: strict Perl, the words of Test::More and of PostgreSQL::Test::Utils, a server and files. A test
+# that asks for it by name (use Testing 'await') gets await(), too.
 package Testing;
 
 use strict;
@@ -6,15 +7,17 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils ();
 use Test::More ();
+use Time::HiRes ();
 
 sub import
 {
+	my ($module, @more) = @_;
 	my $test = caller;
 	strict->import;
 	warnings->import;
 	eval "package $test; Test::More->import; PostgreSQL::Test::Utils->import; 1" or die $@;
 	no strict 'refs';
-	*{"${test}::$_"} = \&$_ for qw(start_server write_file);
+	*{"${test}::$_"} = \&$_ for qw(start_server write_file), @more;
 	return;
 }
 
@@ -39,6 +42,19 @@ sub write_file
 	close $file;
 	chmod $mode, $path if defined $mode;
 	return;
+}
+
+# until the condition holds, and whether it does; fails the test after three minutes
+sub await
+{
+	my ($condition, $name) = @_;
+	my $until = Time::HiRes::time() + 180;
+	my $good;
+	Time::HiRes::sleep(0.02) until ($good = $condition->()) || Time::HiRes::time() > $until;
+	# a machine that stood still meanwhile is asked once more
+	$good ||= $condition->();
+	Test::More::ok($good, $name);
+	return $good;
 }
 
 1;

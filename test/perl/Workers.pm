@@ -9,6 +9,7 @@ use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Processes;
+use Testing ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -16,6 +17,16 @@ our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_fo
   no_children consistent touch_file worker_pid scalar_of place_known);
 
 my %scratch;
+
+# a copy of scripted-measure in a folder, whose subfolder scratch it works in
+sub place_scripted
+{
+	my ($dir) = @_;
+	mkdir "$dir/scratch";
+	File::Copy::copy("$FindBin::RealBin/../perl/scripted-measure", "$dir/scripted-measure") or die $!;
+	chmod 0755, "$dir/scripted-measure";
+	return "$dir/scratch";
+}
 
 # a started server named so; conf: lines of postgresql.conf; preload => 0: without the library; streaming => 1: for a standby
 sub new_server
@@ -25,10 +36,7 @@ sub new_server
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 
 	chmod 0755, $dir;
-	mkdir "$dir/scratch";
-	File::Copy::copy("$FindBin::RealBin/../perl/scripted-measure", "$dir/scripted-measure") or die $!;
-	chmod 0755, "$dir/scripted-measure";
-	$scratch{$name} = "$dir/scratch";
+	$scratch{$name} = place_scripted($dir);
 
 	# those that show GPUs come along where they are set
 	delete @ENV{qw(CUDA_HOME CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES)};
@@ -151,20 +159,20 @@ sub worker_pid
 sub trace
 {
 	my ($node, $pattern) = @_;
-	open my $file, '<', $scratch{ $node->name } . '/trace' or return ();
+	return trace_in($scratch{ $node->name }, $pattern);
+}
+
+# the same of scripted-measure in another scratch folder
+sub trace_in
+{
+	my ($folder, $pattern) = @_;
+	open my $file, '<', "$folder/trace" or return ();
 	my @lines = grep { chomp; !defined $pattern || $_ =~ $pattern } <$file>;
 	close $file;
 	return @lines;
 }
 
-sub touch_file
-{
-	my ($node, $name, $content) = @_;
-	open my $file, '>', $scratch{ $node->name } . "/$name" or die $!;
-	print $file $content if defined $content;
-	close $file;
-	return;
-}
+sub touch_file { return Testing::write_file("$scratch{ $_[0]->name }/$_[1]", $_[2] // '') }
 
 # processes of this server's measuring program
 sub children

@@ -205,7 +205,6 @@ is(sprung(), '', 'none of them calls one');
 mkdir(my $tasks = PostgreSQL::Test::Utils::tempdir() . '/tasks');
 append_to_file("$tasks/1_Double.py", "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return 2 * x\n\n\n"
 	  . "def get_inputs():\n    return [torch.randn(64)]\n\n\ndef get_init_inputs():\n    return []\n");
-chomp(my $bin = `pg_config --bindir`);
 # overloads in the extension's schema make calls of users ambiguous, which is an error; without them
 my $bare = $node->connstr('public_trapped');
 clean_psql('public_trapped', <<'SQL');
@@ -220,7 +219,7 @@ BEGIN
 END
 $$
 SQL
-for my $command ([ "$bin/cudal1-import", '-d', $bare, $tasks ], [ "$bin/cudal1-report", '-d', $bare, '-o', "$tasks/report.html" ])
+for my $command ([ 'cudal1-import', '-d', $bare, $tasks ], [ 'cudal1-report', '-d', $bare, '-o', "$tasks/report.html" ])
 {
 	my $said;
 	ok(IPC::Run::run($command, '<', \'', '>', \$said, '2>&1'), "$command->[0] does its work") or diag $said;

@@ -34,8 +34,7 @@ wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 
 
 # programs that are missing on this host, in a name space where nothing is in their place
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $real = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir`;
-chomp $real;
+my $real = $node->config_data('--bindir');
 sub without
 {
 	my ($hidden) = @_;

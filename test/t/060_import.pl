@@ -2,10 +2,6 @@
 use Testing;
 use File::Path qw(make_path);
 
-my $bin = `$ENV{PG_CONFIG} --bindir`;
-chomp $bin;
-my $program = "$bin/cudal1-import";
-
 my $node = start_server('import');
 $node->safe_psql('postgres', 'CREATE SCHEMA tools; CREATE EXTENSION cudal1 SCHEMA tools');
 
@@ -28,7 +24,7 @@ sub import_files
 	local $ENV{PGDATABASE} = 'postgres';
 	local $ENV{PGHOST}     = $node->host;
 	local $ENV{PGPORT}     = $node->port;
-	IPC::Run::run([ $program, @arguments ], '<', \'', '>', \$out, '2>', \$err);
+	IPC::Run::run([ 'cudal1-import', @arguments ], '<', \'', '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
 }
 sub value { return $node->safe_psql('postgres', $_[0]); }

@@ -1,6 +1,6 @@
 # Nothing is lost or measured twice when the connection is cut, the server restarts, the agent is killed or two agents work on
 # one queue.
-use Testing;
+use Testing 'await';
 use Agents;
 use Workers;
 

@@ -1,6 +1,6 @@
 # What surrounds an agent: the GPUs that a batch system gave it, signals that reach its program as well, a database of another version,
 # passwords, a server that stays away, and the unit of the service manager.
-use Testing;
+use Testing 'await';
 use Agents;
 use Workers;
 

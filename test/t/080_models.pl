@@ -1,6 +1,6 @@
 # From a model to verdicts: requests are sent, answers stored, candidates measured; whoever fails or is killed, no answer is lost
 # or counted twice.
-use Testing;
+use Testing 'await';
 use JSON::PP ();
 use Models;
 use Time::HiRes qw(sleep);
@@ -153,9 +153,7 @@ wait_for($node, "SELECT state FROM cudal1.request WHERE request_id = $id", 'runn
 kill 'STOP', worker_pid($node);
 touch_endpoint('models', 'held');
 my $spool = $node->data_dir . '/cudal1';
-my $until = time + 60;
-sleep 0.05 while !glob("$spool/*/$id-1.json") && time < $until;
-ok(scalar(() = glob("$spool/*/$id-1.json")), 'its answer is kept by the program while the worker does not listen');
+await(sub { scalar(() = glob("$spool/*/$id-1.json")) }, 'its answer is kept by the program while the worker does not listen');
 $node->stop('immediate');
 kill 'CONT', $_ for generators($node);
 $node->start;
@@ -200,8 +198,6 @@ is(outcome_of($id), 'answered 1 0 200', 'and then it is');
 $node->safe_psql('postgres', "SELECT cudal1_generate($prompt, 'wait:never', 2)");
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE state = 'running'", '2', 'in flight again');
 $node->safe_psql('postgres', 'DROP EXTENSION cudal1 CASCADE');
-my $deadline = time + 60;
-sleep 0.05 while generators($node) && time < $deadline;
-is(scalar generators($node), 0, 'the program ends with the extension');
+await(sub { generators($node) == 0 }, 'the program ends with the extension');
 $node->stop;
 done_testing();

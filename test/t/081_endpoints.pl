@@ -1,10 +1,9 @@
 # Endpoints and who speaks to them: certificates are checked before a key is sent, keys reach one program alone, many requests are
 # in flight at once, and what arrives while nobody listens is no stall.
-use Testing;
+use Testing 'await';
 use IPC::Run ();
 use JSON::PP ();
 use Models;
-use Time::HiRes qw(sleep);
 use Workers;
 
 $ENV{CUDAL1_KEY_mine} = 'sk-of-the-environment';
@@ -89,12 +88,9 @@ SKIP:
 add_model($node, $endpoint, 'wait:all', more => ', concurrency => 500');
 my $ids = ask('wait:all', 700);
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($ids) AND state = 'running'", '500', 'five hundred are in flight');
-my $until = time + 120;
-sleep 0.05 while endpoint_lines('many', 'requests', qr/ wait:all /) < 500 && time < $until;
-is(scalar(endpoint_lines('many', 'requests', qr/ wait:all /)), 500, 'and at the endpoint, all at once');
+await(sub { endpoint_lines('many', 'requests', qr/ wait:all /) == 500 }, 'and at the endpoint, all at once');
 kill 'KILL', generators($node);
-$until = time + 120;
-sleep 0.05 while endpoint_lines('many', 'requests', qr/ wait:all /) < 1000 && time < $until;
+await(sub { endpoint_lines('many', 'requests', qr/ wait:all /) >= 1000 }, 'and all again after a kill');
 touch_endpoint('many', 'all');
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($ids) AND candidate_id IS NOT NULL", '700', 'each is answered');
 is(requests_by_state($node, "request_id IN ($ids)"), 'answered 700', 'by an answer');
@@ -125,8 +121,7 @@ if ($pid == 0)
 	exec "$bindir/cudal1-generate" or die $!;
 }
 close $to;
-$until = time + 60;
-sleep 0.05 while endpoint_lines('many', 'answers', qr/ drip:4/) < 1 && time < $until;
+await(sub { endpoint_lines('many', 'answers', qr/ drip:4/) == 1 }, 'an answer has come to its end meanwhile');
 my %outcome;
 while (my $line = <$from>)
 {

@@ -5,8 +5,7 @@ use JSON::PP;
 use Measuring;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
-my $libdir = `${\($ENV{PG_CONFIG} || 'pg_config')} --pkglibdir`;
-chomp $libdir;
+chomp(my $libdir = `${\($ENV{PG_CONFIG} || 'pg_config')} --pkglibdir`);
 my $solve = "#include <fcntl.h>\n#include <unistd.h>\nvoid solve(const float *x, float *y)\n"
   . "{ int f = open(\"$dir/calls\", O_WRONLY | O_CREAT | O_APPEND, 0600); write(f, \"x\", 1); close(f); for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }\n";
 my $task = { language => 'c', reference => $solve, signature => { entry => 'solve', args => [
