@@ -31,6 +31,20 @@ BEGIN
 END
 $$;
 
+-- a code that was decided with this reward, a failed one where it is 0; where no text is given, one of a hash of its own
+CREATE FUNCTION tap.decided(task bigint, reward float8, purpose text DEFAULT 'normal', code text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	id		bigint;
+BEGIN
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at)
+		VALUES (task, coalesce(code, 'code of ' || reward), sha256(convert_to(coalesce(code, nextval('cudal1.candidate_candidate_id_seq')::text), 'UTF8')), purpose,
+			CASE reward WHEN 0 THEN 'failed' ELSE 'successful' END, CASE reward WHEN 0 THEN 'crash' END, reward, now())
+		RETURNING candidate_id INTO id;
+	PERFORM cudal1.place_candidate(id);
+	RETURN id;
+END
+$$;
+
 -- the first column of the first row that a command gives as a role, or its SQLSTATE; tap.message, tap.detail and tap.hint are the words of the last error
 CREATE FUNCTION tap.by(role text, command text, OUT answer text) LANGUAGE plpgsql AS $$
 DECLARE

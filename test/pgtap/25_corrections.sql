@@ -10,15 +10,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
-CREATE FUNCTION pg_temp.hint(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE words text;
-BEGIN
-	EXECUTE command;
-	RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS words = PG_EXCEPTION_HINT;
-	RETURN words;
-END $$;
+CREATE FUNCTION pg_temp.hint(command text) RETURNS text LANGUAGE sql AS $$SELECT current_setting('tap.hint') FROM tap.by(CURRENT_USER, command)$$;
 CREATE FUNCTION pg_temp.finish(candidate bigint, result jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(cudal1.finish(j.job_id, j.attempt, result), ' ') FROM cudal1.job AS j WHERE j.candidate_id = candidate AND j.state = 'running' $$;
 CREATE FUNCTION pg_temp.measure(device bigint, result jsonb) RETURNS text LANGUAGE sql AS $$

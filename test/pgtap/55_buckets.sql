@@ -7,15 +7,6 @@ SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "lo
 SELECT cudal1_add_task('islands', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 5, "island_reset": 12}') AS islands \gset
 SELECT cudal1_add_task('apart', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 4, "island_reset": 8, "island_rule": "cuda-l1"}') AS apart \gset
 
-CREATE FUNCTION pg_temp.score(task bigint, reward float8, purpose text DEFAULT 'normal') RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE id bigint;
-BEGIN
-	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, reward, score, decided_at)
-	VALUES (task, 'code', sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), purpose, 'successful', reward, reward, now())
-	RETURNING candidate_id INTO id;
-	PERFORM cudal1.place_candidate(id);
-	RETURN id;
-END $$;
 CREATE FUNCTION pg_temp.rescore(id bigint, new_reward float8) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE cudal1.candidate SET state = CASE WHEN new_reward > 0 THEN 'successful' ELSE 'failed' END,
@@ -33,7 +24,7 @@ FROM generate_series(1, 20000) AS h, unnest(ARRAY[1, 2, 5, 10, 20, 25, 30, 70, 1
 SELECT is(cudal1.bucket_of(1e300, 0.001, 'linear'), 2147483647, 'numbers of buckets end with the type');
 
 -- placing
-SELECT pg_temp.score(:linear, 1.10) AS a, pg_temp.score(:linear, 1.20) AS b, pg_temp.score(:linear, 1.24) AS c \gset
+SELECT tap.decided(:linear, 1.10) AS a, tap.decided(:linear, 1.20) AS b, tap.decided(:linear, 1.24) AS c \gset
 SELECT results_eq('SELECT bucket, codes, mean FROM cudal1.bucket WHERE task_id = ' || :linear, 'VALUES (4, 3::bigint, 1.18::float8)', 'three codes share a bucket');
 SELECT cudal1.place_candidate(:b) \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'placing again changes nothing');
@@ -45,7 +36,7 @@ SELECT is(mean, 1.23::float8, 'a new reward within the bucket changes its mean')
 SELECT pg_temp.rescore(:b, 3.0) \g /dev/null
 SELECT results_eq('SELECT bucket, codes, mean FROM cudal1.bucket WHERE task_id = ' || :linear || ' ORDER BY 1',
 	'VALUES (4, 1::bigint, 1.24::float8), (12, 1, 3)', 'a new reward outside moves it');
-SELECT pg_temp.score(:linear, 5, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
+SELECT tap.decided(:linear, 5, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
 SELECT is(sum(codes), 2::numeric, 'only candidates of normal purpose are placed') FROM cudal1.bucket WHERE task_id = :linear;
 UPDATE cudal1.candidate SET state = 'queued', reward = NULL, score = NULL, decided_at = NULL WHERE candidate_id = :b;
 SELECT cudal1.place_candidate(:b) \g /dev/null
@@ -53,11 +44,11 @@ SELECT results_eq('SELECT bucket, codes FROM cudal1.bucket WHERE task_id = ' || 
 	'a candidate that is measured again leaves its bucket once it is placed so');
 SELECT throws_ok('SELECT cudal1.place_candidate(-1)', '42704', NULL, 'an unknown candidate is an error');
 SELECT is(count(*), 1::bigint, 'an emptied bucket is not reported') FROM cudal1_bucket_stats('linear');
-SELECT pg_temp.score(:linear, 1e300) \g /dev/null
+SELECT tap.decided(:linear, 1e300) \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'an absurd reward does not overflow the sums');
 
 -- a long history, repeatable: every state change at random, on both scales
-SELECT count(pg_temp.score(t, 0.01 + abs(hashint8(i)) % 700 / 100.0)) FROM generate_series(1, 300) AS i, unnest(ARRAY[:linear, :log]) AS t \g /dev/null
+SELECT count(tap.decided(t, 0.01 + abs(hashint8(i)) % 700 / 100.0)) FROM generate_series(1, 300) AS i, unnest(ARRAY[:linear, :log]) AS t \g /dev/null
 SELECT count(pg_temp.rescore(candidate_id, CASE WHEN abs(hashint8extended(candidate_id, i)) % 4 = 0 THEN 0 ELSE 0.01 + abs(hashint8extended(candidate_id, i)) % 700 / 100.0 END))
 FROM cudal1.candidate, generate_series(1, 5) AS i WHERE task_id IN (:linear, :log) AND purpose = 'normal' AND state IN ('successful', 'failed') \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', '3000 changes at random leave no difference');
@@ -96,7 +87,7 @@ CREATE FUNCTION pg_temp.best(task bigint) RETURNS TABLE (island int, best float8
 	SELECT i.island, (SELECT max(s.cluster) / 100.0::float8 FROM cudal1.pool_code AS s WHERE s.task_id = task AND s.island IN (i.island, CASE WHEN i.shared THEN -1 ELSE i.island END))
 		FROM cudal1.island AS i WHERE i.task_id = task ORDER BY i.island
 $$;
-SELECT pg_temp.score(:islands, 1.0) AS seed \gset
+SELECT tap.decided(:islands, 1.0) AS seed \gset
 SELECT is(island, -1, 'a code without a prompt is on every island') FROM cudal1.pool_code WHERE candidate_id = :seed;
 SELECT pg_temp.answer(:islands, 1.0 + i / 10.0, i) FROM generate_series(0, 4) AS i \g /dev/null
 SELECT results_eq(format('SELECT island, best FROM pg_temp.best(%s)', :islands), 'SELECT i, (1.0 + i / 10.0)::float8 FROM generate_series(0, 4) AS i', 'the answer to an island''s prompt joins that island');
@@ -116,14 +107,14 @@ SELECT ok(EXISTS (SELECT FROM cudal1.pool_code WHERE candidate_id = :seed AND is
 SELECT pg_temp.propose(:seed, 3) \g /dev/null
 SELECT cudal1.place_waiting() \g /dev/null
 SELECT is(count(*), 2::bigint, 'and adds nothing where it is still') FROM cudal1.pool_code WHERE candidate_id = :seed;
-SELECT pg_temp.score(:islands, 1.5) AS new \gset
+SELECT tap.decided(:islands, 1.5) AS new \gset
 SELECT set_eq('SELECT island FROM cudal1.pool_code WHERE candidate_id = ' || :new, 'VALUES (-1), (0), (1)', 'a new code without a prompt is on all islands, the wiped ones too');
 SELECT is(codes, (SELECT count(*) FROM cudal1.candidate WHERE task_id = :islands AND state = 'successful'), 'copies count in no bucket') FROM (SELECT sum(codes)::bigint FROM cudal1.bucket WHERE task_id = :islands) AS b (codes);
 SELECT count(pg_temp.rescore(candidate_id, CASE WHEN candidate_id % 3 = 0 THEN 0 ELSE reward + 0.07 END)) FROM cudal1.candidate WHERE task_id = :islands \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 're-scoring moves codes between clusters, failures leave');
 
 -- islands as CUDA-L1 has them
-SELECT count(pg_temp.score(:apart, 1.0)) FROM generate_series(1, 40) \g /dev/null
+SELECT count(tap.decided(:apart, 1.0)) FROM generate_series(1, 40) \g /dev/null
 SELECT results_eq('SELECT DISTINCT island FROM cudal1.pool_code WHERE task_id = ' || :apart || ' ORDER BY 1', 'SELECT generate_series(0, 3)', 'codes are spread over the islands');
 SELECT pg_temp.answer(:apart, 1.0 + i / 10.0, i) FROM generate_series(0, 3) AS i \g /dev/null
 UPDATE cudal1.island SET since_reset = 0 WHERE task_id = :apart;

@@ -7,23 +7,13 @@ SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "lo
 SELECT cudal1_add_task('empty', 'ref', 'pytorch') AS empty \gset
 SELECT cudal1_add_task('isl', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 3.0}') AS isl \gset
 
-CREATE FUNCTION pg_temp.score(task bigint, reward float8, purpose text DEFAULT 'normal', state text DEFAULT 'successful') RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE id bigint;
-BEGIN
-	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at)
-	VALUES (task, 'code of ' || reward, sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), purpose, state,
-		CASE WHEN state = 'failed' THEN 'crash' END, CASE WHEN state = 'failed' THEN 0 ELSE reward END, now())
-	RETURNING candidate_id INTO id;
-	PERFORM cudal1.place_candidate(id);
-	RETURN id;
-END $$;
 CREATE FUNCTION pg_temp.near(got float8[], expected float8[]) RETURNS boolean LANGUAGE sql AS
 $$SELECT cardinality(got) = cardinality(expected) AND bool_and(abs(g - e) < 1e-8) FROM unnest(got, expected) AS u (g, e)$$;
 
 -- four buckets with means 0.9, 1.3, 2.1 and 3.4, the last of eight codes
-SELECT count(pg_temp.score(:t, r)) FROM unnest(ARRAY[0.88, 0.92, 1.26, 1.30, 1.34, 2.1, 3.30, 3.32, 3.34, 3.38, 3.42, 3.46, 3.48, 3.5 - 0.0]::float8[]) AS r \g /dev/null
-SELECT pg_temp.score(:t, 3.4, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
-SELECT pg_temp.score(:t, 0, 'normal', 'failed') \g /dev/null
+SELECT count(tap.decided(:t, r)) FROM unnest(ARRAY[0.88, 0.92, 1.26, 1.30, 1.34, 2.1, 3.30, 3.32, 3.34, 3.38, 3.42, 3.46, 3.48, 3.5 - 0.0]::float8[]) AS r \g /dev/null
+SELECT tap.decided(:t, 3.4, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
+SELECT tap.decided(:t, 0) \g /dev/null
 UPDATE cudal1.candidate SET reward = 3.49, score = 3.49 WHERE task_id = :t AND reward = 3.5;
 UPDATE cudal1.candidate SET reward = 3.47, score = 3.47 WHERE task_id = :t AND reward = 3.34;
 UPDATE cudal1.candidate SET reward = 3.35, score = 3.35 WHERE task_id = :t AND reward = 3.38;
@@ -92,13 +82,13 @@ SELECT ok(count(DISTINCT l) > 1, 'draws without a seed differ') FROM (SELECT arr
 SELECT is(count(*), 2::bigint, 'a strategy of NULL is the task''s own') FROM cudal1_sample_exemplars('t', 2, NULL);
 
 -- the log scale
-SELECT count(pg_temp.score(:log, r)) FROM unnest(ARRAY[0.5, 1.0, 1.2, 120]::float8[]) AS r \g /dev/null
+SELECT count(tap.decided(:log, r)) FROM unnest(ARRAY[0.5, 1.0, 1.2, 120]::float8[]) AS r \g /dev/null
 SELECT ok(abs(mean - exp((ln(1.0) + ln(1.2)) / 2)) < 1e-9 AND lower = 1 AND abs(upper - exp(0.25)) < 1e-15, 'log: bounds and mean are speedups, the mean is geometric')
 FROM cudal1_bucket_stats('log') WHERE bucket = 0;
 SELECT ok(abs(probability - 120 / (0.5 + sqrt(1.2) + 120)) < 1e-9, 'log: at temperature 1 probabilities are as the speedups, not as their exponentials') FROM cudal1_bucket_stats('log') WHERE lower > 100;
 
 -- islands
-SELECT count(pg_temp.score(:isl, r)) FROM unnest(ARRAY[1, 1.05, 1.05, 1.2]::float8[]) AS r \g /dev/null
+SELECT count(tap.decided(:isl, r)) FROM unnest(ARRAY[1, 1.05, 1.05, 1.2]::float8[]) AS r \g /dev/null
 INSERT INTO cudal1.island (task_id, pool_id, island) SELECT :isl, 1, i FROM generate_series(0, 2) AS i;
 SELECT ok(pg_temp.near(array_agg((c ->> 'probability')::float8 ORDER BY c ->> 'cluster'), ARRAY[.099623648, .164251628, .736124724]), 'island: clusters by softmax at temperature 0.1')
 FROM (SELECT jsonb_array_elements(probabilities -> 'clusters') AS c FROM cudal1.draw('isl', 1, 'island', NULL, 1)) AS x;
@@ -116,8 +106,8 @@ SELECT is(min(score), 3.49::float8, 'island: before its islands are founded a ta
 FROM generate_series(1, 20) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'island', 0.001, s.seed) AS d;
 SELECT is(count(*), 0::bigint, 'and a draw founds none') FROM cudal1.island WHERE task_id = :t;
 SELECT cudal1_add_task('edges', 'ref', 'pytorch') AS edges \gset
-SELECT count(pg_temp.score(:edges, r)) FROM unnest(ARRAY[.004, .005, .015, .994, 1.005, 1.005, 1.015, 1.025, 2.675, 1e8 + .005, 1e9 - .005, 1e9, 2e9, 1e300]::float8[]) AS r \g /dev/null
-SELECT pg_temp.score(:edges, r, 'null') FROM unnest(ARRAY[.5, 1.005, 2]::float8[]) AS r \g /dev/null
+SELECT count(tap.decided(:edges, r)) FROM unnest(ARRAY[.004, .005, .015, .994, 1.005, 1.005, 1.015, 1.025, 2.675, 1e8 + .005, 1e9 - .005, 1e9, 2e9, 1e300]::float8[]) AS r \g /dev/null
+SELECT tap.decided(:edges, r, 'null') FROM unnest(ARRAY[.5, 1.005, 2]::float8[]) AS r \g /dev/null
 SELECT set_eq($$SELECT (jsonb_array_elements(probabilities -> 'clusters') ->> 'cluster')::bigint FROM cudal1.draw('edges', 1, 'island', 1e9, 1)$$,
 	format('SELECT cudal1.reward_cluster(reward) FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'on clusters as they would be founded');
 SELECT set_eq($$SELECT d.candidate_id FROM generate_series(1, 400) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('edges', 2, 'island', 1e9, s.seed) AS d$$,
@@ -156,7 +146,7 @@ SELECT throws_ok(q, code, NULL, q) FROM (VALUES
 
 -- a bucket of many codes, where a code is found by a random hash
 SELECT cudal1_add_task('many', 'ref', 'pytorch') AS many \gset
-SELECT count(pg_temp.score(:many, 1.1)) FROM generate_series(1, 2000) \g /dev/null
+SELECT count(tap.decided(:many, 1.1)) FROM generate_series(1, 2000) \g /dev/null
 SELECT ok(chi2 < 2203 AND codes > 1950, format('codes of a large bucket are drawn uniformly (chi-square %s, 1999 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
 FROM (SELECT sum((got - 5) ^ 2 / 5) + 5 * (2000 - count(*)) AS chi2, count(*) AS codes FROM (SELECT count(*)::float8 AS got FROM generate_series(1, 10000) AS s (seed)
 	CROSS JOIN LATERAL cudal1_sample_exemplars('many', 1, 'bucket', 1, s.seed) AS d GROUP BY d.candidate_id) AS o) AS x;

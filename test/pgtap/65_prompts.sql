@@ -9,14 +9,6 @@ SELECT cudal1_add_task('kernel', 'extern "C" void solve(__half *x) {}', 'cuda',
 	'{"entry": "solve", "args": [{"name": "x", "dtype": "float16", "shape": [64], "role": "inout"}]}') AS kernel \gset
 SELECT cudal1_add_task('module', 'class Model: pass', 'pytorch', NULL, NULL, '{"device": "cuda", "temperature": 0.5}') AS module \gset
 
-CREATE FUNCTION pg_temp.score(task bigint, reward float8, code text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE id bigint;
-BEGIN
-	INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
-	VALUES (task, code, sha256(convert_to(code, 'UTF8')), 'successful', reward, now()) RETURNING candidate_id INTO id;
-	PERFORM cudal1.place_candidate(id);
-	RETURN id;
-END $$;
 CREATE FUNCTION pg_temp.headings(prompt text) RETURNS text[] LANGUAGE sql AS
 $$SELECT array_agg(m[1]) FROM regexp_matches(prompt, '^(#.*)$', 'gn') AS m$$;
 
@@ -32,7 +24,7 @@ SELECT ok(:'p' LIKE '%0.002 of the value%', 'the task''s tolerance is told');
 SELECT ok(:'p' ~ 'in C that defines' AND :'p' !~ 'CUDA', 'c: no word of CUDA');
 
 -- exemplars
-SELECT pg_temp.score(:product, 1.31, 'slower code') AS slower, pg_temp.score(:product, 3.10, E'faster code\n') AS faster \gset
+SELECT tap.decided(:product, 1.31, code => 'slower code') AS slower, tap.decided(:product, 3.10, code => E'faster code\n') AS faster \gset
 SELECT prompt_id AS id, prompt AS p, exemplars AS e FROM cudal1_prompt('product', 2, 'bucket', 'contrastive', 0.7, 11) \gset
 SELECT is(:'e'::bigint[], ARRAY[:slower, :faster]::bigint[], 'exemplars are told in ascending score');
 SELECT ok(:'p' LIKE E'%Implementation 1 (score 1.31)\n\n```c\nslower code\n```\n\nImplementation 2 (score 3.10)\n\n```c\nfaster code\n```\n%', 'and shown so, with their scores');
@@ -44,7 +36,7 @@ SELECT row_eq(format('SELECT kind, strategy, temperature, seed, island, exemplar
 	ROW('contrastive'::text, 'bucket'::text, 0.7::float8, 11::bigint, NULL::int, ARRAY[:slower, :faster]::bigint[], ARRAY[1.31, 3.1]::float8[], true), 'a prompt is recorded');
 SELECT is(jsonb_path_query_array(probabilities, '$.buckets[*].probability'), (SELECT jsonb_agg(probability ORDER BY bucket) FROM cudal1_bucket_stats('product', 0.7)), 'with the probabilities of its draw')
 FROM cudal1.prompt WHERE prompt_id = :id;
-SELECT count(*) FROM generate_series(1, 5), LATERAL (SELECT pg_temp.score(:product, 0.3 + generate_series / 3.0, 'code ' || generate_series)) AS x \g /dev/null
+SELECT count(*) FROM generate_series(1, 5), LATERAL (SELECT tap.decided(:product, 0.3 + generate_series / 3.0, code => 'code ' || generate_series)) AS x \g /dev/null
 SELECT prompt_id AS id, exemplars AS e FROM cudal1_prompt('product', 3) \gset
 SELECT results_eq(format('SELECT d.candidate_id FROM cudal1.prompt AS p, cudal1_sample_exemplars(''product'', 3, p.strategy, p.temperature, p.seed) AS d WHERE prompt_id = %s', :id),
 	format('SELECT unnest(%L::bigint[])', :'e'), 'a draw without a seed is repeated from its record');

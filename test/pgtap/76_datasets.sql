@@ -4,25 +4,23 @@ SELECT plan(67);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
-CREATE FUNCTION pg_temp.words(code text) RETURNS text LANGUAGE sql AS
-	$$SELECT E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n' || code || E'\n```\n'$$;
 SELECT prompt_id AS p FROM cudal1_prompt('a', kind => 'augment') \gset
 SELECT prompt_id AS p2 FROM cudal1_prompt('b', kind => 'augment') \gset
 
-SELECT cudal1_submit('a', 'one', 'manual'), cudal1_submit_response(:p, pg_temp.words('one'), 'x', 'g', 'k1'), cudal1_submit_response(:p, pg_temp.words('two'), 'x', 'g', 'k2'),
-	cudal1_submit_response(:p2, pg_temp.words('three'), 'y') \g /dev/null
+SELECT cudal1_submit('a', 'one', 'manual'), cudal1_submit_response(:p, tap.words('one'), 'x', 'g', 'k1'), cudal1_submit_response(:p, tap.words('two'), 'x', 'g', 'k2'),
+	cudal1_submit_response(:p2, tap.words('three'), 'y') \g /dev/null
 SELECT tap.measure(:d, 1.5) \g /dev/null
 SELECT cudal1_submit('b', 'four', 'manual'), cudal1_submit('b', 'null', 'manual', purpose => 'null') \g /dev/null
 SELECT tap.measure(:d, 1.8) \g /dev/null
-SELECT cudal1_submit_response(:p, pg_temp.words('bad'), 'x', 'g', 'k3'), cudal1_submit_response(:p, 'nothing', 'x', 'g', 'k4') \g /dev/null
+SELECT cudal1_submit_response(:p, tap.words('bad'), 'x', 'g', 'k3'), cudal1_submit_response(:p, 'nothing', 'x', 'g', 'k4') \g /dev/null
 SELECT tap.measure(:d, NULL) \g /dev/null
-SELECT cudal1_submit_response(:p, pg_temp.words('waits'), 'x', 'g', 'k5') \g /dev/null
+SELECT cudal1_submit_response(:p, tap.words('waits'), 'x', 'g', 'k5') \g /dev/null
 
 -- supervised fine-tuning
 SELECT is((SELECT array_agg(s ->> 'task' || ' ' || (s ->> 'method') || ' ' || (s ->> 'reward')) FROM cudal1_sft_dataset() AS s), ARRAY['a x 1.5', 'a x 1.5', 'b manual 1.8', 'b y 1.5'],
 	'a row for each successful code, best first, an answer before a bare code');
 SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), (SELECT prompt FROM cudal1.prompt WHERE prompt_id = :p), 'the question is the prompt');
-SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), pg_temp.words('one'), 'the answer is the whole answer');
+SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), tap.words('one'), 'the answer is the whole answer');
 SELECT is((SELECT array_agg(s #>> '{messages,0,role}' || ' ' || (s #>> '{messages,1,role}')) FROM cudal1_sft_dataset(methods => '{y}') AS s), ARRAY['user assistant'], 'roles are those of a chat');
 SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), E'```python\nfour\n```\n', 'a bare code is an answer of its own');
 SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), (SELECT prompt FROM cudal1_prompt('b', kind => 'augment')), 'to the prompt that would be asked');
@@ -58,10 +56,10 @@ SELECT throws_ok('SELECT cudal1_rl_dataset(variant => ''best'')', '22023', NULL,
 SELECT throws_ok('SELECT cudal1_rl_dataset(campaign => ''z'')', '42704', NULL, 'no such campaign');
 
 -- what is left out was compared all the same
-SELECT cudal1_submit_response(:p2, pg_temp.words('three'), 'y', 'h'), cudal1_submit_response(:p2, 'nothing', 'z', 'h'), cudal1_submit('b', 'four', 'w', group_key => 'h') \g /dev/null
+SELECT cudal1_submit_response(:p2, tap.words('three'), 'y', 'h'), cudal1_submit_response(:p2, 'nothing', 'z', 'h'), cudal1_submit('b', 'four', 'w', group_key => 'h') \g /dev/null
 SELECT is((SELECT array_agg(round((s ->> 'advantage')::numeric, 4)) FROM cudal1_rl_dataset(methods => '{y}') AS s WHERE s ->> 'group' = 'key h'), ARRAY[0.5080], 'a method''s answers keep the advantages of their group');
 SELECT is((SELECT round(advantages[1]::numeric, 4) FROM cudal1_group_advantages(ARRAY[1.5, 0, 1.8]) AS advantages), 0.5080, 'which counts those of others, and bare codes');
-SELECT cudal1_open_pool('run1'), cudal1_submit_response(:p2, pg_temp.words('three'), 'y', 'x', pool => 'run1'), cudal1_submit_response(:p2, 'nothing', 'z', 'x in pool run1') \g /dev/null
+SELECT cudal1_open_pool('run1'), cudal1_submit_response(:p2, tap.words('three'), 'y', 'x', pool => 'run1'), cudal1_submit_response(:p2, 'nothing', 'z', 'x in pool run1') \g /dev/null
 SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{b}') AS s WHERE s ->> 'group' = 'key x in pool run1'), '{0,0}'::float8[], 'groups whose names read alike stay apart');
 SELECT cudal1_prune('0 days') \g /dev/null
 SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1, 1, NULL]::float8[], 'answers that stay keep theirs when others are pruned');

@@ -17,15 +17,7 @@ BEGIN
 	PERFORM cudal1.place_candidate(id);
 	RETURN id;
 END $$;
-CREATE FUNCTION pg_temp.hint(command text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE words text;
-BEGIN
-	EXECUTE command;
-	RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS words = PG_EXCEPTION_HINT;
-	RETURN SQLSTATE || ' ' || words;
-END $$;
+CREATE FUNCTION pg_temp.hint(command text) RETURNS text LANGUAGE sql AS $$SELECT answer || ' ' || current_setting('tap.hint') FROM tap.by(CURRENT_USER, command)$$;
 
 SELECT results_eq('SELECT * FROM cudal1_percentiles(fractions => ''{0.5}'')', $$VALUES ('All', 0.5::float8, NULL::float8)$$, 'an empty database has no percentile');
 SELECT results_eq('SELECT * FROM cudal1_fast_p(p => ''{1}'')', $$VALUES ('All', 1::float8, NULL::float8)$$, 'nor a share');
