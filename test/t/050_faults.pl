@@ -2,7 +2,7 @@
 #
 # The kills follow a fixed random sequence: who, and how long after the one before. FAULTS=300 makes that many; by default it
 # is 24, so that the file ends within a few minutes.
-use Testing;
+use Testing 'await';
 use Fcntl qw(:flock);
 use List::Util qw(sum0);
 use Processes;
@@ -29,16 +29,6 @@ cudal1.lease_seconds = 20
 cudal1.child_grace = 2
 log_min_messages = log
 END
-
-sub wait_until
-{
-	my ($name, $seconds, $test) = @_;
-	my $until = time() + $seconds;
-	my $good;
-	sleep 0.1 until ($good = $test->()) || time() > $until;
-	ok($good, $name);
-	return $good;
-}
 
 # ---- processes ----
 
@@ -97,7 +87,7 @@ begin_work($node, '{"bucket_seconds": 0.01, "window_seconds": 0.001, "build_seco
 
 my $running = q{SELECT count(*) FROM cudal1.activity WHERE phase IS NOT NULL};
 
-wait_until('a device is found', 120, sub { sql('SELECT count(*) FROM cudal1.device') > 0 });
+await(sub { sql('SELECT count(*) FROM cudal1.device') > 0 }, 'a device is found');
 submit(4);
 drained('work is done while all is well');
 nothing_lost('untouched');
@@ -232,7 +222,7 @@ my $lock = take_device();
 submit(1);
 my @frozen = freeze('measure', 'a supervisor');
 submit(1);
-wait_until('another waits for its device', 30, sub { sql('SELECT phase FROM cudal1.activity ORDER BY job_id DESC LIMIT 1') eq 'waiting' });
+await(sub { sql('SELECT phase FROM cudal1.activity ORDER BY job_id DESC LIMIT 1') eq 'waiting' }, 'another waits for its device');
 push @frozen, freeze('measure', 'a supervisor that waits for its device', @frozen);
 close $lock;
 gone('measure', 'a frozen supervisor', @frozen);
@@ -248,18 +238,17 @@ nothing_lost('after freezes');
 submit(1) until $submitted % 4 == 3;
 drained('the queue is empty again');
 submit(1);
-wait_until('a claim', 30, sub { sql("SELECT count(*) FROM cudal1.job WHERE state = 'running'") == 1 });
+await(sub { sql("SELECT count(*) FROM cudal1.job WHERE state = 'running'") == 1 }, 'a claim');
 my ($worker) = victims('worker');
 # not within a transaction, for whose locks others would wait
-wait_until(
-	'the worker stops between transactions',
-	30,
+await(
 	sub {
 		kill 'STOP', $worker;
 		return 1 if sql("SELECT count(*) FROM pg_stat_activity WHERE pid = $worker AND xact_start IS NOT NULL") == 0;
 		kill 'CONT', $worker;
 		return 0;
-	});
+	},
+	'the worker stops between transactions');
 my ($job, $attempt, $device) = split /\|/, sql("SELECT job_id, attempt, device_id FROM cudal1.job WHERE state = 'running'");
 SKIP:
 {
@@ -284,7 +273,7 @@ drained('the queue is empty once more');
 for my $step ('1 year', '-1 year')
 {
 	submit(2);
-	wait_until('a claim', 30, sub { sql($running) >= 1 });
+	await(sub { sql($running) >= 1 }, 'a claim');
 	sql("UPDATE cudal1.job SET lease_until = now() + interval '$step', claimed_at = now() + interval '$step', enqueued_at = now() + interval '$step'"
 		  . " WHERE state = 'running'");
 	kill 'KILL', victims('worker') if $step eq '1 year';
@@ -322,7 +311,7 @@ utime time() - 120, time() - 120, $_ for @left;
 submit(1);
 drained('a last measurement');
 is(join(' ', glob "$scratch/* $scratch/.[!.]*"), '', 'no file is left in the scratch folder');
-wait_until('no process of a measurement is left', 10, sub { !grep { !/^\d+ postgres: / } strays() }) or diag(join "\n", strays());
+await(sub { !grep { !/^\d+ postgres: / } strays() }, 'no process of a measurement is left') or diag(join "\n", strays());
 nothing_lost('at the end');
 $node->stop;
 is(join("\n", strays()), '', 'no process is left after the server');
