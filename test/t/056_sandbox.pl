@@ -84,7 +84,7 @@ sub look_at
 	my ($soft, $hard) = split / /, limit_of($executor, 'Max stack size');
 	ok($soft =~ /^\d+$/ && $hard =~ /^\d+$/ && $hard <= 64 << 20 && $soft <= $hard, "$how: Max stack size") or diag "$soft $hard";
 	($soft, $hard) = split / /, limit_of($executor, 'Max address space');
-	ok($hard =~ /^\d+$/ && $hard <= 2 << 30, "$how: Max address space") or diag $hard;
+	ok($hard =~ /^\d+$/ && $hard <= (256 + 1024 + 512) << 20, "$how: Max address space") or diag $hard;
 	my @open = map { readlink($_) // '' } glob "/proc/$executor/fd/*";
 	is(scalar(grep { !m{^(/dev/null|/memfd:log \(deleted\)|socket:\[\d+\])$} } @open), 0, "$how: no descriptor beyond its own") or diag "@open";
 	is(scalar(grep { /^socket/ } @open), 1, "$how: one socket");
