@@ -85,6 +85,12 @@ name_of_side(Side side)
 	return side == SIDE_CANDIDATE ? "the code" : "the reference";
 }
 
+/* concludes that a build did not come to its end */
+extern bool measure_slow_build(Measure *m, Side side);
+
+/* concludes that a candidate's process has left the reference too little of the GPU's memory */
+extern bool measure_hoarded(Measure *m);
+
 /* true for EXECUTOR_OK; else turns what went wrong into an outcome. `when`: "in a run" */
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 						   const char *when);

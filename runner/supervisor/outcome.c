@@ -15,6 +15,7 @@
 #include "supervisor/backend.h"
 
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
+#define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
 #define ECC_ERROR	"uncorrectable ECC error"	/* as driver and runtime call it */
 
 void
@@ -73,6 +74,25 @@ measure_cause(Measure *m, Side side, const char *cause)
 	if (side == SIDE_CANDIDATE && m->result->outcome == OUTCOME_NONE
 		&& !json_object_get(m->result->evidence, "cause"))
 		json_object_set_new(m->result->evidence, "cause", json_string(cause));
+}
+
+bool
+measure_hoarded(Measure *m)
+{
+	measure_cause(m, SIDE_CANDIDATE, "memory_limit");
+	return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little "
+					"is left for the reference");
+}
+
+bool
+measure_slow_build(Measure *m, Side side)
+{
+	if (executor_cancelled)
+		return conclude(m, OUTCOME_CANCELLED, NULL);
+	measure_cause(m, side, "slow_build");
+	return conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
+					side == SIDE_REFERENCE ? "the reference does not compile: " : "",
+					m->job->profile.build_seconds);
 }
 
 static const char *
@@ -139,7 +159,7 @@ is_shortage(const char *text)
 
 /* the code word of what ended a block or a start; NULL where a detector has one */
 static const char *
-cause_of(const Executor *executor, ExecutorResult result, bool printed, const char *when)
+cause_of(const Executor *executor, ExecutorResult result, const char *when)
 {
 	const char *text = executor->text;
 	int			number;
@@ -147,8 +167,6 @@ cause_of(const Executor *executor, ExecutorResult result, bool printed, const ch
 	switch (result)
 	{
 		case EXECUTOR_FAILED:
-			if (printed)
-				return "printed";
 			if (is_syntax(text))
 				return "syntax";
 			return is_shortage(text) ? "memory_limit" : "exception";
@@ -159,8 +177,6 @@ cause_of(const Executor *executor, ExecutorResult result, bool printed, const ch
 		case EXECUTOR_TIMEOUT:
 			return strstr(when, "loaded") ? "slow_load" : executor->met ? "slow_run" : "slow_first";
 		case EXECUTOR_ENDED:
-			if (printed)
-				return "printed";
 			if (executor->wait_status < 0 || !WIFSIGNALED(executor->wait_status))
 				return "exit";
 			number = WTERMSIG(executor->wait_status);
@@ -179,6 +195,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	const char *who = name_of_side(side);
 	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
 	const char *cause;
+	bool		printed;
 
 	if (result == EXECUTOR_OK)
 		return true;
@@ -209,9 +226,14 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	log_read(executor->log_fd, false, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);
-	cause = cause_of(executor, result, st.st_size >= OUTPUT_LIMIT, when);
+	printed = st.st_size >= OUTPUT_LIMIT
+		&& (result == EXECUTOR_ENDED || (result == EXECUTOR_FAILED && side == SIDE_CANDIDATE));
+	cause = printed ? "printed" : cause_of(executor, result, when);
 	if (cause)
 		measure_cause(m, side, cause);
+	if (printed)
+		return conclude(m, crash, "%s printed more than %d MiB %s", who,
+						(int) (OUTPUT_LIMIT >> 20), when);
 	switch (result)
 	{
 		case EXECUTOR_OK:
@@ -220,17 +242,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			/* The reference had enough memory alone, so what others hold has failed it. */
 			if (m->backend->apart && side == SIDE_REFERENCE && m->live.candidates > 0
 				&& strstr(executor->text, "out of memory"))
-			{
-				measure_cause(m, SIDE_CANDIDATE, "memory_limit");
-				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that "
-								"too little is left for the reference");
-			}
+				return measure_hoarded(m);
 			if (side == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
 								executor->text);
-			if (st.st_size >= OUTPUT_LIMIT)
-				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who,
-								(int) (OUTPUT_LIMIT >> 20), when);
 			return conclude(m, is_syntax(executor->text)
 							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s",
 							who, when, executor->text);
@@ -245,9 +260,6 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 							"%s did not end within its limit of %.3g s %s%s%s", who,
 							executor->last.limit, when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
-			if (st.st_size >= OUTPUT_LIMIT)
-				return conclude(m, crash, "%s printed more than %d MiB %s", who,
-								(int) (OUTPUT_LIMIT >> 20), when);
 			m->member->killed = is_killed(executor, result);
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who,

@@ -187,13 +187,7 @@ compile_end(Measure *m, Compilation *c)
 		return true;
 	}
 	if (!build_wait(c->pid, c->until, &status))
-	{
-		if (executor_cancelled)
-			return conclude(m, OUTCOME_CANCELLED, NULL);
-		measure_cause(m, c->side, "slow_build");
-		return conclude(m, outcome_of(c->side, OUTCOME_COMPILE_ERROR),
-						"compiling takes more than %g s", m->job->profile.build_seconds);
-	}
+		return measure_slow_build(m, c->side);
 	c->pid = -1;
 	build_log(c->log, c->folder, text, sizeof(text));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->code[c->side]->library, &st) == 0

@@ -120,21 +120,6 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 				"%s\n", status, text);
 }
 
-/* Judges a build that did not come to its end. */
-static void
-judge_slow_build(Measure *m, Side side)
-{
-	if (executor_cancelled)
-	{
-		conclude(m, OUTCOME_CANCELLED, NULL);
-		return;
-	}
-	measure_cause(m, side, "slow_build");
-	conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
-			 side == SIDE_REFERENCE ? "the reference does not compile: " : "",
-			 m->job->profile.build_seconds);
-}
-
 /* false: it has a verdict */
 static bool
 await_build(Measure *m, Side side, Build *build)
@@ -156,7 +141,7 @@ await_build(Measure *m, Side side, Build *build)
 		judge_build(m, side, build, status);
 	}
 	else
-		judge_slow_build(m, side);
+		measure_slow_build(m, side);
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
