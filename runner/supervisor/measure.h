@@ -100,8 +100,6 @@ extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorRe
  */
 extern void measure_leave_out(char *text, const char *folder);
 
-#define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
-
 /* whether the next line of progress would be printed without force */
 extern bool measure_progress_due(void);
 
@@ -140,12 +138,8 @@ extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *are
 								double timeout);
 extern bool measure_end_load(Measure *m, Executor *executor);
 
-/* an arena of so many slots for all sides; false after conclude() */
-extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
-
-/* makes inputs for slots 0 .. n - 1, stages one; false after conclude() */
+/* makes inputs for slots 0 .. n - 1; false after conclude() */
 extern bool measure_generate(Measure *m, Arena *arena, uint32_t n);
-extern bool measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot);
 
 /* noise in the place of a run's input and output, where a later process could read them */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);

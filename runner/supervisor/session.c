@@ -183,16 +183,6 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 	return good;
 }
 
-bool
-measure_stage(Measure *m, Arena *arena, Side side, uint32_t slot)
-{
-	double		started = clock_now();
-	bool		good = m->backend->stage(m, arena, side, slot);
-
-	measure_spent(m, SPENT_STAGE, started);
-	return good;
-}
-
 /* what an executor is told of a run that no window has */
 static uint32_t
 run_flags(const Measure *m, const Executor *executor)
@@ -289,10 +279,4 @@ measure_run_limit(const Measure *m)
 
 	return fmin(fmax(p->run_limit_factor * m->member->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
 				p->run_limit_max);
-}
-
-bool
-measure_arena(Measure *m, Arena *arena, uint32_t slots)
-{
-	return m->backend->make_arena(m, arena, slots);
 }

@@ -48,8 +48,8 @@ measure_free(Measure *m, void *memory)
 	free(memory);
 }
 
-bool
-measure_arena(Measure *m, Arena *arena, uint32_t slots)
+static bool
+make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return true;
 }
@@ -181,7 +181,8 @@ is_cause(const char *cause, double wrong, Behaviour which)
 {
 	static const ArrayCalls arrays = {.compare = compare};
 	static const MemoryCalls memory = {.arena_bytes = arena_bytes};
-	Backend		backend = {.memory = &memory,.arrays = &arrays,.module = apart};
+	Backend		backend = {.memory = &memory,.arrays = &arrays,.module = apart,
+		.make_arena = make_arena};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,

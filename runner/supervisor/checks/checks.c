@@ -16,6 +16,7 @@
 
 #include "supervisor/checks/checks.h"
 
+#define CHECK_SLOTS		16
 #define CALLS_IN_A_ROW	3
 /* share of an output (1 in 10) that may lie at a step of a function, and turn to its other side */
 #define FEW_OTHERS		10
@@ -106,7 +107,7 @@ make_inputs(Checks *c)
 	{
 		double		started = clock_now();
 
-		if ((i == 0 && !measure_arena(m, &c->arena, c->slots + c->spare))
+		if ((i == 0 && !m->backend->make_arena(m, &c->arena, c->slots + c->spare))
 			|| !measure_generate(m, &c->arena, c->slots))
 			return false;
 		m->costs.input = (clock_now() - started) / c->slots;

@@ -9,8 +9,6 @@
 
 /* first.c: what is asked of either side */
 
-#define CHECK_SLOTS		16
-
 /* An input that the reference can answer. */
 typedef struct Probe
 {
@@ -92,10 +90,9 @@ extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint3
 /* whether all outputs of a run are right, without a verdict; false after conclude() */
 extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
 
-/* false after conclude(), which blames that side */
-extern bool measure_compare_by(Measure *m, const void *expected, const void *found,
-							   const Tolerance *tolerances, const char *probe);
-extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
+/* false after conclude(), which blames that side; probe: in words, or NULL */
+extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed,
+							const Tolerance *tolerances, const char *probe);
 
 /*
  * whether an element of an output that was read at a run's answer is what the reference gave, or is

@@ -144,7 +144,7 @@ prepare(Diagnosis *d)
 	for (uint32_t i = 0; i < d->n; i++)
 		d->seed[i] = random_next(&m->random);
 	d->weights = random_next(&m->random);
-	if (!measure_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->n)
+	if (!m->backend->make_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->n)
 		|| !(d->expected = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[0] = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[1] = measure_alloc(m, d->n * m->output_bytes)))

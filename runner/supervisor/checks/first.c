@@ -27,10 +27,12 @@ bool
 checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
 				uint64_t seed, char *out, double timeout, double *elapsed)
 {
+	double		started = clock_now();
+	bool		staged = m->backend->stage(m, arena, side, slot);
 	double		seconds;
 
-	if (!measure_stage(m, arena, side, slot)
-		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
+	measure_spent(m, SPENT_STAGE, started);
+	if (!staged || !measure_single(m, executor, side, slot, seed, timeout, &seconds))
 		return false;
 	if (elapsed)
 		*elapsed = seconds;
@@ -67,7 +69,7 @@ checks_compare(Checks *c, uint32_t n, Side side)
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!measure_compare(m, c->expected + i * m->output_bytes, c->found + i * m->output_bytes,
-							 side))
+							 side, m->tolerance, NULL))
 			return false;
 	return true;
 }

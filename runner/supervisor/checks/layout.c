@@ -143,7 +143,7 @@ layout_from_generator(Measure *m)
 	bool		good;
 
 	arena_init(&empty);
-	good = measure_arena(m, &empty, 1) && take_inputs(m);
+	good = m->backend->make_arena(m, &empty, 1) && take_inputs(m);
 	arena_destroy(&empty);
 	return good;
 }

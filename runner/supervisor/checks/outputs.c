@@ -182,9 +182,9 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 					"element at [%s] is %s, expected %s", output, shape, index, value[1], value[0]);
 }
 
-static bool
-compare(Measure *m, const void *expected, const void *found, Side blamed,
-		const Tolerance *tolerances, const char *probe)
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed,
+				const Tolerance *tolerances, const char *probe)
 {
 	double		start = clock_now();
 	const char *state = m->facts.state;
@@ -231,17 +231,4 @@ compare(Measure *m, const void *expected, const void *found, Side blamed,
 	if (blamed == SIDE_CANDIDATE)
 		m->result->checks++;
 	return true;
-}
-
-bool
-measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
-{
-	return compare(m, expected, found, blamed, m->tolerance, NULL);
-}
-
-bool
-measure_compare_by(Measure *m, const void *expected, const void *found,
-				   const Tolerance *tolerances, const char *probe)
-{
-	return compare(m, expected, found, SIDE_CANDIDATE, tolerances, probe);
 }

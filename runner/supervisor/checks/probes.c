@@ -395,7 +395,6 @@ probes_learn(Checks *c)
 	Measure    *m = c->m;
 	json_t	   *kinds = json_array();
 	uint32_t	most = m->member->time[SIDE_REFERENCE] >= SLOW_RUN ? SLOW_PROBES : PROBE_INPUTS;
-	double		time = m->member->time[SIDE_REFERENCE];
 	bool		good = true;
 
 	for (ProbeKind kind = 0; kind < PROBE_INPUTS && good; kind++)
@@ -409,7 +408,6 @@ probes_learn(Checks *c)
 		if (good && kind == PROBE_SCALE && c->probes == before)
 			good = learn_probe(c, kind, SCALE_LESS, slot);
 	}
-	m->member->time[SIDE_REFERENCE] = time;
 	for (int i = 0; i < c->probes; i++)
 		json_array_append_new(kinds, json_string(probe_names[c->probe[i].kind]));
 	if (m->facts.moves_parameters)
@@ -437,7 +435,8 @@ probes_check(Checks *c)
 		if (!checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, probe->slot, c->seeds[0],
 							 c->found, measure_run_limit(m), NULL))
 			return false;
-		if (!measure_compare_by(m, probe->expected, c->found, probe->tolerance, words[probe->kind]))
+		if (!measure_compare(m, probe->expected, c->found, SIDE_CANDIDATE, probe->tolerance,
+							 words[probe->kind]))
 		{
 			blame(m, probe->kind);
 			return false;
@@ -470,33 +469,30 @@ void
 probes_explain(Checks *c)
 {
 	Measure    *m = c->m;
-	Result	   *verdict = malloc(sizeof(*verdict));
+	Result		verdict = *m->result;
 	char	   *expected = measure_alloc(m, m->output_bytes);
 	bool		right = false;
 
-	if (verdict && expected && m->facts.moves_parameters
-		&& m->result->outcome == OUTCOME_WRONG_OUTPUT)
+	if (expected && m->facts.moves_parameters && verdict.outcome == OUTCOME_WRONG_OUTPUT)
 	{
-		*verdict = *m->result;
-		m->result->evidence = json_deep_copy(verdict->evidence);
+		m->result->evidence = json_deep_copy(verdict.evidence);
 		m->result->outcome = OUTCOME_NONE;
 		m->facts.moves_parameters = false;
 		measure_end(m, c->candidate);
 		is_right_unmoved(c, expected, &right);
 		m->facts.moves_parameters = true;
 		json_decref(m->result->evidence);
-		m->result->evidence = verdict->evidence;
-		m->result->outcome = verdict->outcome;
-		memcpy(m->result->detail, verdict->detail, sizeof(verdict->detail));
+		m->result->evidence = verdict.evidence;
+		m->result->outcome = verdict.outcome;
+		memcpy(m->result->detail, verdict.detail, sizeof(verdict.detail));
 		if (right)
 		{
 			snprintf(m->result->detail, sizeof(m->result->detail), "%s: %.1900s",
-					 words[PROBE_PARAMETERS], verdict->detail);
+					 words[PROBE_PARAMETERS], verdict.detail);
 			blame(m, PROBE_PARAMETERS);
 		}
 	}
 	measure_free(m, expected);
-	free(verdict);
 }
 
 void

@@ -82,16 +82,15 @@ courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened)
 
 	if (!c)
 	{
-		c = pair->courier = calloc(1, sizeof(*c));
-		if (!c)
-			return false;
-		c->pair = pair;
-		if (pthread_create(&c->thread, NULL, deliver, c) != 0)
+		c = calloc(1, sizeof(*c));
+		if (c)
+			c->pair = pair;
+		if (!c || pthread_create(&c->thread, NULL, deliver, c) != 0)
 		{
 			free(c);
-			pair->courier = NULL;
 			return false;
 		}
+		pair->courier = c;
 	}
 	c->process = process;
 	c->run = run;

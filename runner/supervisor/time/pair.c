@@ -281,27 +281,25 @@ ratio_of(const Pair *pair, const Process *process, json_t *evidence)
 }
 
 static bool
-make_process(Pair *pair, Process *process, Member *member, int place)
-{
-	process->side = member ? SIDE_CANDIDATE : SIDE_REFERENCE;
-	process->member = member;
-	process->arena = pair->arena;
-	process->arena.place = place;
-	process->outputs = measure_alloc(pair->m, COMPARED_MOST * pair->m->output_bytes);
-	return process->outputs || conclude(pair->m, OUTCOME_LOST, "no memory for outputs");
-}
-
-static bool
 begin(Pair *pair, const Plan *plan, Member *const *members)
 {
 	Measure    *m = pair->m;
 
-	if (!measure_arena(m, &pair->arena, plan->runs)
+	if (!m->backend->make_arena(m, &pair->arena, plan->runs)
 		|| (m->backend->begin_pair && !m->backend->begin_pair(m, &pair->arena)))
 		return false;
 	for (int i = 0; i <= pair->n; i++)
-		if (!make_process(pair, &pair->process[i], i > 0 ? members[i - 1] : NULL, i))
-			return false;
+	{
+		Process    *process = &pair->process[i];
+
+		process->side = i > 0 ? SIDE_CANDIDATE : SIDE_REFERENCE;
+		process->member = i > 0 ? members[i - 1] : NULL;
+		process->arena = pair->arena;
+		process->arena.place = i;
+		process->outputs = measure_alloc(m, COMPARED_MOST * m->output_bytes);
+		if (!process->outputs)
+			return conclude(m, OUTCOME_LOST, "no memory for outputs");
+	}
 	return true;
 }
 
