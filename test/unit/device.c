@@ -195,8 +195,8 @@ main(void)
 	for (multi_instance = 0; multi_instance < 2; multi_instance++)
 	{
 		Member		other = {.result.outcome = OUTCOME_NONE};
-		Measure		m = {.job = &job, .result = &other.result};
-		bool		prepared = gpu_prepare(&m, "cuda:0", NULL);
+		Measure		m = {.job = &job, .result = &other.result, .device.key = "cuda:0"};
+		bool		prepared = gpu_prepare(&m, NULL);
 
 		check(prepared == !multi_instance
 			  && other.result.outcome == (multi_instance ? OUTCOME_LOST : OUTCOME_NONE),

@@ -26,10 +26,7 @@ torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena
 	started = measure_spent(m, SPENT_MEMORY, started) - started;
 	m->result->spent[SPENT_START] -= started;
 	if (!pool)
-	{
-		conclude(m, OUTCOME_LOST, "no memory on the GPU");
 		return EXECUTOR_BROKEN;
-	}
 	result = torch_fork(m, executor, seat,
 						(int[]) {own.inputs_fd, m->code[side]->source_fd, pool->fd}, 3);
 	executor->pool = pool;

@@ -95,7 +95,6 @@ device_prepare(Measure *m)
 	cpu_set_t	allowed,
 				usable;
 	const char *key = m->job->device_key;
-	bool		named;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
@@ -107,16 +106,10 @@ device_prepare(Measure *m)
 		strcpy(m->device.key, backend_device(m->job));
 	key = m->device.key;
 	if (gpu_key(key))
-	{
-		char		wanted[sizeof(m->device.key)];
-
-		strcpy(wanted, key);
-		return backend_choose(m, true, key) && gpu_prepare(m, wanted, &allowed);
-	}
+		return backend_choose(m, true, key) && gpu_prepare(m, &allowed);
 	if (!backend_choose(m, false, key))
 		return false;
-	named = strncmp(key, "cpu:", 4) == 0 && cores_parse(key + 4, &m->device.cores);
-	if (!named)
+	if (strncmp(key, "cpu:", 4) != 0 || !cores_parse(key + 4, &m->device.cores))
 		return conclude(m, OUTCOME_LOST, "this host has no device %s; cudal1-measure --devices "
 						"prints those it has", key);
 	CPU_AND(&usable, &m->device.cores, &allowed);

@@ -73,7 +73,6 @@ memory_destroy(GpuMemory *memory)
 			close(memory->fd);
 	}
 	memset(memory, 0, sizeof(*memory));
-	memory->fd = -1;
 }
 
 /*
@@ -108,11 +107,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(m, error, &deadline));
 	if (error == CU_OUT_OF_MEMORY && m->live.candidates > 0 && !m->group.shares)
-	{
-		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
-		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
-						"little is left for the reference");
-	}
+		return measure_hoarded(m);
 	if (error == 0)
 		error = cuda_driver_map(&gpu->driver, gpu->device, memory->handle, memory->bytes,
 								&memory->address);
@@ -147,13 +142,9 @@ gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 	arena->output_slot_bytes = m->output_slot_bytes;
 	if (!shared)
 		return conclude(m, OUTCOME_LOST, "no memory");
-	shared->master.fd = -1;
 	shared->sides = 1 + (m->group.shares ? m->group.shares : 1);
 	for (int i = 0; i < shared->sides; i++)
-	{
-		shared->inputs[i].fd = shared->outputs[i].fd = -1;
 		shared->has[i] = i;
-	}
 	arena->gpu = shared;
 	arena->release = destroy_arena;
 	for (int i = 0; i < shared->sides; i++)
@@ -222,6 +213,7 @@ gpu_pool_create(Measure *m)
 	if (pool && memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
+	conclude(m, OUTCOME_LOST, "no memory on the GPU");
 	return NULL;
 }
 
@@ -244,7 +236,7 @@ gpu_make_pools(Measure *m)
 		made++;
 	memcpy(m->gpu->pool, pool, (size_t) made * sizeof(*pool));
 	m->gpu->pools = made;
-	return made == n || conclude(m, OUTCOME_LOST, "no memory on the GPU");
+	return made == n;
 }
 
 bool

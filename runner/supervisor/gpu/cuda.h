@@ -21,7 +21,7 @@ typedef struct NvmlDevice
 	char		name[96];
 	char		driver[96];
 	int			index;			/* NVML's, that of nvidia-smi */
-	int			minor;			/* of /dev/nvidiaN */
+	unsigned int minor;			/* of /dev/nvidiaN */
 	int			major_capability;
 	int			minor_capability;
 	size_t		memory_bytes;
@@ -40,7 +40,7 @@ typedef struct NvmlState
 /* number of GPUs, 0 without the library */
 extern int	nvml_count(void);
 extern bool nvml_device(int index, NvmlDevice *device);
-extern bool nvml_state(int index, NvmlState *state);
+extern void nvml_state(int index, NvmlState *state);
 /* bytes of memory and operations a second at the highest clocks; false where not known */
 extern bool nvml_light(int index, double *bandwidth, double *peak);
 
@@ -54,7 +54,7 @@ extern void nvml_throttle_text(unsigned long long reasons, char *text, size_t si
 /* an allocation of its own that another process can map by its descriptor */
 typedef struct GpuMemory
 {
-	const CuDriver *driver;
+	const CuDriver *driver;		/* NULL: there is no memory */
 	CuHandle	handle;
 	CuAddress	address;		/* in the supervisor */
 	size_t		bytes;
@@ -153,7 +153,7 @@ typedef struct Gpu
 extern bool gpu_key(const char *key);
 
 /* finds the GPU, turns m->device.key into its UUID, reserves a core; no context yet */
-extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
+extern bool gpu_prepare(Measure *m, const cpu_set_t *allowed);
 
 /*
  * whether a call of our own went well; false after conclude() if not, which is never the
@@ -211,7 +211,7 @@ extern void gpu_arena_draw(Measure *m, Arena *arena);
 
 /*
  * memory of a PyTorch executor, which the supervisor reads its outputs from: one of those that were
- * made for a pair, by lot, or a new one
+ * made for a pair, by lot, or a new one; NULL after conclude()
  */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);

@@ -33,12 +33,14 @@ find_nvcc(char path[PATH_MAX])
 }
 
 bool
-gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
+gpu_prepare(Measure *m, const cpu_set_t *allowed)
 {
+	const char *key = m->device.key;
 	Gpu		   *gpu = calloc(1, sizeof(Gpu));
 	const char *problem = NULL;
 	bool		found = false;
 	int			n = nvml_count();
+	int			core;
 
 	m->gpu = gpu;
 	if (!gpu)
@@ -61,9 +63,10 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	if (gpu->nvml.mig)
 		return conclude(m, OUTCOME_LOST, "device %s: " MIG_ON, key);
 	snprintf(m->device.key, sizeof(m->device.key), "%s", gpu->nvml.uuid);
-	gpu->seen.sm_mhz[0] = gpu->seen.temperature[0] = INT_MAX;
+	core = cores_device(allowed, 1 + gpu->nvml.index, n);
+	json_object_set_new(m->environment, "cores", json_sprintf("%d", core));
 	CPU_ZERO(&m->device.cores);
-	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->device.cores);
+	CPU_SET(core, &m->device.cores);
 	m->device.spare_core = cores_keep_off(allowed, &m->device.cores, n) > 1;
 	find_nvcc(gpu->nvcc);
 	strcpy(gpu->toolkit, gpu->nvcc);
@@ -122,7 +125,7 @@ gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
 	for (int i = 0; device && i < 3; i++)
 		if (access(shared[i], F_OK) == 0)
 			sandbox->devices[sandbox->ndevices++] = shared[i];
-	snprintf(gpu->node, sizeof(gpu->node), "/dev/nvidia%d", gpu->nvml.minor);
+	snprintf(gpu->node, sizeof(gpu->node), "/dev/nvidia%u", gpu->nvml.minor);
 	if (device)
 		sandbox->devices[sandbox->ndevices++] = gpu->node;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {"/sys", false};
@@ -149,13 +152,8 @@ gpu_environment(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
 	json_t	   *e = m->environment;
-	char		cores[32] = "";
 	int			version = 0;
 
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &m->device.cores))
-			snprintf(cores, sizeof(cores), "%d", i);
-	json_object_set_new(e, "cores", json_string(cores));
 	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
 	json_object_set_new(e, "driver", json_string(gpu->nvml.driver));
 	if (gpu->driver.DriverGetVersion(&version) == 0)
@@ -163,14 +161,15 @@ gpu_environment(Measure *m)
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
-/* The least and the most of a number so far; -1: not known. */
+/* Keeps the least and the most of a number so far, and notes both; -1: not known. */
 static void
-note_range(int *range, int value)
+note_range(Measure *m, const char *name, int *range, int value)
 {
 	if (value < 0)
 		return;
 	range[0] = range[1] == 0 || value < range[0] ? value : range[0];
 	range[1] = value > range[1] ? value : range[1];
+	json_object_set_new(m->environment, name, json_pack("[i, i]", range[0], range[1]));
 }
 
 void
@@ -182,20 +181,13 @@ gpu_note_state(Measure *m)
 	int			foreign;
 
 	measure_reap(m);
-	if (!nvml_state(m->gpu->nvml.index, &state))
-		return;
+	nvml_state(m->gpu->nvml.index, &state);
 	/* besides this process, and the generator of inputs */
 	foreign = state.processes - 1 - m->live.generating;
-	note_range(seen->sm_mhz, state.sm_mhz);
-	note_range(seen->temperature, state.temperature);
+	note_range(m, "sm_mhz", seen->sm_mhz, state.sm_mhz);
+	note_range(m, "temperature", seen->temperature, state.temperature);
 	seen->throttle |= state.throttle;
 	seen->foreign = foreign > seen->foreign ? foreign : seen->foreign;
-	if (seen->sm_mhz[1] > 0)
-		json_object_set_new(m->environment, "sm_mhz",
-							json_pack("[i, i]", seen->sm_mhz[0], seen->sm_mhz[1]));
-	if (seen->temperature[1] > 0)
-		json_object_set_new(m->environment, "temperature",
-							json_pack("[i, i]", seen->temperature[0], seen->temperature[1]));
 	nvml_throttle_text(seen->throttle, text, sizeof(text));
 	json_object_set_new(m->environment, "throttle", json_string(text));
 	if (seen->foreign > 0)
@@ -228,19 +220,15 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 
 		if (!nvml_device(i, &d))
 			continue;
-		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
+		nvml_state(i, &state);
+		nvml_throttle_text(state.throttle, text, sizeof(text));
+		details = json_pack("{s:I, s:i, s:o, s:s, s:s, s:i, s:i, s:i, s:s}", "memory_mb",
 							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
 							"compute_capability",
 							json_sprintf("%d.%d", d.major_capability, d.minor_capability),
-							"driver", d.driver, "runner", CUDAL1_VERSION);
-		if (nvml_state(i, &state))
-		{
-			nvml_throttle_text(state.throttle, text, sizeof(text));
-			json_object_update_new(details,
-								   json_pack("{s:i, s:i, s:i, s:s}", "sm_mhz", state.sm_mhz,
-											 "memory_mhz", state.memory_mhz, "temperature",
-											 state.temperature, "throttle", text));
-		}
+							"driver", d.driver, "runner", CUDAL1_VERSION, "sm_mhz", state.sm_mhz,
+							"memory_mhz", state.memory_mhz, "temperature", state.temperature,
+							"throttle", text);
 		if (nvml_light(i, &bandwidth, &peak))
 			json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak",
 													  peak));

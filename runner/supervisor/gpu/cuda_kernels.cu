@@ -47,6 +47,13 @@ normal_pair(uint32_t a, uint32_t b)
 	return make_float2(r * c, r * s);
 }
 
+/* Threads of a launch that share a slot. */
+__device__ static u64
+threads(void)
+{
+	return (u64) gridDim.x * blockDim.x;
+}
+
 /* four elements a thread; init: 0 normal, 1 uniform, 2 integer, 3 zero, as RandomInit */
 extern "C" __global__ void
 cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint32_t init,
@@ -54,9 +61,8 @@ cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint3
 {
 	uint32_t	slot = blockIdx.y;
 	char	   *out = base + slot * slot_bytes + offset;
-	u64			step = (u64) gridDim.x * blockDim.x;
 
-	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 4 * q < n; q += step)
+	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 4 * q < n; q += threads())
 	{
 		uint4		bits = philox(seed, q, slot);
 		uint32_t	word[4] = {bits.x, bits.y, bits.z, bits.w};
@@ -113,9 +119,8 @@ cudal1_poison(char *base, u64 slot_bytes, uint32_t first, u64 offset, u64 bytes,
 {
 	uint32_t	slot = first + blockIdx.y;
 	uint4	   *out = (uint4 *) (base + slot * slot_bytes + offset);
-	u64			step = (u64) gridDim.x * blockDim.x;
 
-	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < bytes; q += step)
+	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < bytes; q += threads())
 		out[q] = philox(seed, q, slot);
 }
 
@@ -123,10 +128,8 @@ cudal1_poison(char *base, u64 slot_bytes, uint32_t first, u64 offset, u64 bytes,
 extern "C" __global__ void
 cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 {
-	u64			step = (u64) gridDim.x * blockDim.x;
-
 #pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 	{
 		u64			place = tensor_place(&view.layout, view.stride, i);
 
@@ -140,10 +143,8 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 extern "C" __global__ void
 cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 {
-	u64			step = (u64) gridDim.x * blockDim.x;
-
 #pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 		tensor_store(to, dtype, i,
 					 change_of(&change, tensor_load(from, dtype, change_source(&change, i)))
 					 * change_large(&change, i), 0);
@@ -153,10 +154,8 @@ cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 extern "C" __global__ void
 cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)
 {
-	u64			step = (u64) gridDim.x * blockDim.x;
-
 #pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads())
 		out[i] = tensor_load(array, dtype, tolerance_pick(n, count, i));
 }
 
@@ -164,10 +163,8 @@ cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)
 extern "C" __global__ void
 cudal1_bases(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64 n, void *out)
 {
-	u64			step = (u64) gridDim.x * blockDim.x;
-
 #pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 		tensor_store(out, dtype, i, tensor_base(arrays, stride, count, dtype, i), 0);
 }
 
@@ -176,7 +173,6 @@ extern "C" __global__ void
 cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
 			   Tolerance tolerance, CudaComparison *result)
 {
-	u64			step = (u64) gridDim.x * blockDim.x;
 	bool		exact = dtype > WIRE_LAST_FLOAT;
 	float		worst = 0;
 	u64			first = ~0ull,
@@ -184,7 +180,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 				infinite = 0;
 
 #pragma unroll 1
-	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 	{
 		float		error;
 

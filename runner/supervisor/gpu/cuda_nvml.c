@@ -98,23 +98,19 @@ nvml_device(int index, NvmlDevice *device)
 {
 	NvmlRef		ref;
 	NvmlMemory	memory = {0};
-	unsigned int minor,
-				mode,
+	unsigned int mode,
 				pending;
 
-	memset(device, 0, sizeof(*device));
-	device->index = index;
-	device->minor = index;
+	*device = (NvmlDevice) {.index = index,.minor = (unsigned int) index};
 	if (!handle(index, &ref) || nvml.DeviceGetUUID(ref, device->uuid, sizeof(device->uuid)) != 0)
 		return false;
 	if (nvml.DeviceGetName(ref, device->name, sizeof(device->name)) != 0)
 		strcpy(device->name, "unknown GPU");
-	if (nvml.DeviceGetMinorNumber(ref, &minor) == 0)
-		device->minor = (int) minor;
+	nvml.DeviceGetMinorNumber(ref, &device->minor);
 	nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability,
 										&device->minor_capability);
-	if (nvml.DeviceGetMemoryInfo(ref, &memory) == 0)
-		device->memory_bytes = memory.total;
+	nvml.DeviceGetMemoryInfo(ref, &memory);
+	device->memory_bytes = memory.total;
 	nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
 	device->mig = nvml.DeviceGetMigMode(ref, &mode, &pending) == 0 && mode == 1;
 	return true;
@@ -144,7 +140,7 @@ nvml_light(int index, double *bandwidth, double *peak)
 	return true;
 }
 
-bool
+void
 nvml_state(int index, NvmlState *state)
 {
 	NvmlRef		ref;
@@ -155,7 +151,7 @@ nvml_state(int index, NvmlState *state)
 	memset(state, 0, sizeof(*state));
 	state->sm_mhz = state->memory_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
-		return false;
+		return;
 	if (nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
 		state->sm_mhz = (int) value;
 	if (nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
@@ -166,7 +162,6 @@ nvml_state(int index, NvmlState *state)
 	answer = nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL);
 	if (answer == 0 || answer == MORE_THAN_ROOM)
 		state->processes = (int) n;
-	return true;
 }
 
 void

@@ -201,8 +201,6 @@ bool
 gpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
 		 uint64_t *value)
 {
-	if (n <= 0)
-		return true;
 	memset(m->gpu->few, 0, LOOKS * sizeof(uint64_t));
 	if (!copy_few(m, address, n, size, m->gpu->few, false))
 		return false;
