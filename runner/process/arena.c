@@ -65,26 +65,18 @@ int
 shared_memory(const char *name, size_t bytes, int seals, void **address)
 {
 	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool		good = fd >= 0 && ftruncate(fd, (off_t) bytes) == 0
+		&& fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) == 0;
 
 	*address = NULL;
-	if (fd < 0)
-		return -1;
-	if (ftruncate(fd, (off_t) bytes) != 0
-		|| fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
-	{
-		close(fd);
-		return -1;
-	}
-	if (bytes > 0)
+	if (good && bytes > 0)
 	{
 		*address = pages_map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-		if (*address == MAP_FAILED)
-		{
-			close(fd);
-			return -1;
-		}
+		good = *address != MAP_FAILED;
 	}
-	return fd;
+	if (fd >= 0 && !good)
+		close(fd);
+	return good ? fd : -1;
 }
 
 /*

@@ -260,16 +260,6 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	return judge(executor, result, freeze);
 }
 
-static void
-take_answer(Executor *executor)
-{
-	ExecutorResult result;
-
-	executor->last.took = clock_now() - executor->last.begun;
-	result = receive(executor, clock_now() + ANSWER_SECONDS);
-	executor->last.result = end_command(executor, result);
-}
-
 /*
  * Each is stopped as soon as it has answered, because threads that go on would slow those that are
  * still waited for.
@@ -296,13 +286,17 @@ executor_await(Executor *const *executors, int n)
 					 (int) (fmin(fmax(until - clock_now(), 0), 1000) * 1000) + 1);
 		now = clock_now();
 		for (int i = 0; i < n; i++)
-			if (sockets[i].fd >= 0
-				&& ((ready > 0 && sockets[i].revents != 0) || executor_cancelled
-					|| now >= executors[i]->last.begun + executors[i]->last.limit))
-			{
-				take_answer(executors[i]);
-				sockets[i].fd = -1;
-				left--;
-			}
+		{
+			Executor   *executor = executors[i];
+			Command    *last = &executor->last;
+
+			if (sockets[i].fd < 0 || !((ready > 0 && sockets[i].revents != 0)
+									   || executor_cancelled || now >= last->begun + last->limit))
+				continue;
+			last->took = clock_now() - last->begun;
+			last->result = end_command(executor, receive(executor, clock_now() + ANSWER_SECONDS));
+			sockets[i].fd = -1;
+			left--;
+		}
 	}
 }

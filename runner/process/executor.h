@@ -279,11 +279,11 @@ extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor 
 /*
  * executor_is_view(): whether a tensor that is not empty has strides of a view; piece: elements
  * that follow each other; span: elements from the first to the last. executor_read_places(): the
- * bytes at these addresses of the executor; false: some can't be read
+ * bytes at these addresses of the executor, of those that can be read
  */
 extern bool executor_is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece,
 							 uint64_t *span);
-extern bool executor_read_places(const Executor *executor, const uint64_t *address, int n,
+extern void executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 
 /* Brings memory of a stopped process into the caches of the core that calls it, if it is there. */

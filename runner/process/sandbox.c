@@ -35,6 +35,7 @@
 
 #define BWRAP "bwrap"
 #define SECCOMP_TARGET_FD 20
+#define SECCOMP_TARGET "20"
 #define MAX_ARGUMENTS 256
 
 /* docs/security.md names them; compilers and interpreters have these, executors less (guard.c) */
@@ -115,7 +116,7 @@ push_all(Arguments *arguments, const char *const *list)
 #define PUSH(arguments, ...) push_all(arguments, (const char *const[]){__VA_ARGS__, NULL})
 
 static void
-bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)
+bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size)
 {
 	static const char *const links[][2] = {{"/bin", "usr/bin"}, {"/sbin", "usr/sbin"},
 	{"/lib", "usr/lib"}, {"/lib32", "usr/lib32"}, {"/lib64", "usr/lib64"}};
@@ -174,8 +175,7 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	PUSH(arguments, "--remount-ro", "/", "--chdir", sandbox->workdir ? sandbox->workdir : "/");
 	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
 		PUSH(arguments, "--setenv", e[0], e[1]);
-	snprintf(filter_number, 16, "%d", SECCOMP_TARGET_FD);
-	PUSH(arguments, "--seccomp", filter_number, "--");
+	PUSH(arguments, "--seccomp", SECCOMP_TARGET, "--");
 }
 
 static void
@@ -260,8 +260,7 @@ pid_t
 sandbox_start(const Sandbox *sandbox)
 {
 	Arguments	arguments = {.n = 0};
-	char		tmp_size[32],
-				filter_number[16];
+	char		tmp_size[32];
 	char	   *plain[64];
 	int			nplain = 0;
 	pid_t		parent = getpid();
@@ -273,7 +272,7 @@ sandbox_start(const Sandbox *sandbox)
 		errno = ENOSYS;
 		return -1;
 	}
-	bwrap_arguments(sandbox, &arguments, tmp_size, filter_number);
+	bwrap_arguments(sandbox, &arguments, tmp_size);
 	push_all(&arguments, sandbox->argv);
 	if (!sandbox->unsandboxed && getenv("PATH")
 		&& asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
@@ -304,19 +303,14 @@ sandbox_wait(pid_t pid, double seconds, int *status)
 	return waitpid(pid, status, WNOHANG) != 0;
 }
 
-int
+void
 sandbox_end(pid_t pid)
 {
-	int			status = 0;
-
-	if (pid <= 0)
-		return 0;
-	if (waitpid(pid, &status, WNOHANG) == pid)
-		return status;
+	if (pid <= 0 || waitpid(pid, NULL, WNOHANG) == pid)
+		return;
 	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return status;
 }
 
 static char version[64];

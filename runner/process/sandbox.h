@@ -63,8 +63,8 @@ typedef struct Sandbox
  */
 extern pid_t sandbox_start(const Sandbox *sandbox);
 
-/* kills the program and all that it started, reaps it, returns its wait status */
-extern int	sandbox_end(pid_t pid);
+/* kills the program and all that it started, and reaps it */
+extern void sandbox_end(pid_t pid);
 
 /* waits for the end, at most so many seconds; false: still running */
 extern bool sandbox_wait(pid_t pid, double seconds, int *status);

@@ -25,9 +25,7 @@ zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
 	sandbox->output_fd = zygote->log_fd;
 	zygote->sandbox = sandbox_start(sandbox);
 	close(pair[1]);
-	if (zygote->sandbox < 0)
-		return EXECUTOR_BROKEN;
-	return EXECUTOR_OK;
+	return zygote->sandbox < 0 ? EXECUTOR_BROKEN : EXECUTOR_OK;
 }
 
 ExecutorResult

@@ -60,9 +60,8 @@ measure_run(Measure *m)
 	double		started;
 
 	m->live.filter_fd = -1;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < ZYGOTES; i++)
 		m->live.zygote[i].sock = m->live.zygote[i].log_fd = -1;
-	m->live.generator_zygote.sock = m->live.generator_zygote.log_fd = -1;
 	random_secret_key(&key);
 	random_seed(&m->random, &key);
 	m->noise = malloc(NOISE_BYTES);
@@ -101,9 +100,8 @@ measure_run(Measure *m)
 	if (m->live.generating)
 		measure_end(m, &m->live.generator);
 	measure_reap(m);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < ZYGOTES; i++)
 		zygote_end(&m->live.zygote[i]);
-	zygote_end(&m->live.generator_zygote);
 	signal_forget(m);
 	gpu_close(m);
 	build_end(m);

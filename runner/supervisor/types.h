@@ -173,12 +173,15 @@ typedef struct HeldDevice
 	bool		spare_core;		/* the supervisor has a core to spin on */
 } HeldDevice;
 
+#define GENERATOR_SEAT	2
+#define ZYGOTES			3
+
 /* how code is started, and what of it lives */
 typedef struct Processes
 {
 	int			filter_fd;
-	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
-	Zygote		generator_zygote;
+	/* pytorch: two seats, which each side takes in turn, and the generator's */
+	Zygote		zygote[ZYGOTES];
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */

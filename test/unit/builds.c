@@ -88,12 +88,11 @@ build_wait(pid_t pid, double until, int *status)
 	return started[pid - 1].ended;
 }
 
-int
+void
 sandbox_end(pid_t pid)
 {
 	if (pid > 0)
 		started[pid - 1].ended = true;
-	return 0;
 }
 
 void

@@ -19,7 +19,7 @@ torch_hand_arena(Measure *m, Arena *arena)
 	if (m->live.generating)
 		m->live.generator.handed = arena->master_fd;
 	else
-		result = executor_fork(&m->live.generator, &m->live.generator_zygote,
+		result = executor_fork(&m->live.generator, &m->live.zygote[GENERATOR_SEAT],
 							   (int[]) {arena->master_fd, m->code[SIDE_REFERENCE]->source_fd}, 2,
 							   START_SECONDS);
 	m->live.generating = true;

@@ -49,7 +49,11 @@ source_file(const char *reference, const char *code, const char *place)
 static bool
 prepare_built(Measure *m, Side side)
 {
-	const char *const folders[] = {built_kinds[BUILT_GRAPHS].folder,
+	/*
+	 * PyTorch wants some of these to be there, some versions when they are imported, and executors
+	 * can't make them
+	 */
+	const char *const folders[] = {"", built_kinds[BUILT_GRAPHS].folder,
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
 	bool		compiling = m->code[side]->kinds != 0;
@@ -71,13 +75,7 @@ prepare_built(Measure *m, Side side)
 		built->key = NULL;
 		return true;
 	}
-	if (mkdir(built->folder, 0700) != 0)
-		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
-	/*
-	 * PyTorch wants some of these to be there, some versions when they are imported, and executors
-	 * can't make them
-	 */
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 	{
 		snprintf(path, sizeof(path), "%s/%s", built->folder, folders[i]);
 		if (mkdir(path, 0700) != 0)
@@ -167,7 +165,6 @@ bool
 build_zygotes(Measure *m)
 {
 	char		text[1500] = "";
-	Zygote	   *all[] = {&m->live.zygote[0], &m->live.zygote[1], &m->live.generator_zygote};
 
 	if (!prepare_builds(m))
 		return false;
@@ -181,7 +178,7 @@ build_zygotes(Measure *m)
 	for (int i = 0; i < m->nmembers; i++)
 		if (m->reference.source_fd < 0 || m->members[i].code.source_fd < 0)
 			return conclude(m, OUTCOME_LOST, "no memory for the sources");
-	for (int z = 0; z < 3; z++)
+	for (int z = 0; z < ZYGOTES; z++)
 	{
 		Interpreter i;
 		Sandbox		sandbox;
@@ -191,7 +188,7 @@ build_zygotes(Measure *m)
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
-		if (zygote_start(all[z], &sandbox, m->live.filter_fd) != EXECUTOR_OK)
+		if (zygote_start(&m->live.zygote[z], &sandbox, m->live.filter_fd) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
@@ -200,10 +197,10 @@ build_zygotes(Measure *m)
 	heat_enter_all(m);
 	if (heat_left(m) == 0)
 		return false;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < ZYGOTES; i++)
 	{
-		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text,
-											 sizeof(text));
+		ExecutorResult result = zygote_ready(&m->live.zygote[i], m->job->profile.build_seconds,
+											 text, sizeof(text));
 
 		if (result != EXECUTOR_OK)
 			return !build_without_sandbox(m)
