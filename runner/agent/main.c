@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <libpq-fe.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,20 +54,6 @@ usage(FILE *to)
 		  "usage.\n", to);
 }
 
-static const char *
-beside_ourselves(void)
-{
-	char		path[PATH_MAX];
-	ssize_t		n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char	   *slash;
-
-	if (n <= 0)
-		return "/usr/bin/cudal1-measure";
-	path[n] = '\0';
-	slash = strrchr(path, '/');
-	return agent_format("%.*s/cudal1-measure", (int) (slash - path), path);
-}
-
 static void
 fill_settings(void)
 {
@@ -82,7 +67,7 @@ fill_settings(void)
 		agent_settings.host = host;
 	}
 	if (!agent_settings.measure)
-		agent_settings.measure = beside_ourselves();
+		agent_settings.measure = agent_format("%s/cudal1-measure", options_own_folder());
 	if (!agent_settings.scratch)
 		agent_settings.scratch = tmp && tmp[0] ? tmp : "/tmp";
 }

@@ -4,7 +4,10 @@
  */
 #define _GNU_SOURCE
 #include <getopt.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/options.h"
 
@@ -63,4 +66,14 @@ options_read(int argc, char **argv, const char *program, const Option *options,
 			return 2;
 	}
 	return -1;
+}
+
+const char *
+options_own_folder(void)
+{
+	static char file[PATH_MAX];
+	ssize_t		n = readlink("/proc/self/exe", file, sizeof(file) - 1);
+
+	file[n > 0 ? n : 0] = '\0';
+	return dirname(file);
 }

@@ -33,4 +33,7 @@ typedef struct Option
 extern int	options_read(int argc, char **argv, const char *program, const Option *options,
 						 void (*usage) (FILE *to));
 
+/* the folder that the program's own file lies in */
+extern const char *options_own_folder(void);
+
 #endif							/* CUDAL1_OPTIONS_H */

@@ -86,21 +86,11 @@ absolute(const char *path)
 static const char *
 find_libdir(void)
 {
-	static char folder[PATH_MAX];
+	const char *folder = options_own_folder();
 	char		path[PATH_MAX + 16];
-	ssize_t		n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
-	char	   *slash;
 
-	folder[n > 0 ? n : 0] = '\0';
-	slash = strrchr(folder, '/');
-	if (slash)
-	{
-		*slash = '\0';
-		snprintf(path, sizeof(path), "%s/exec-c", folder);
-		if (access(path, X_OK) == 0)
-			return folder;
-	}
-	return CUDAL1_LIBDIR;
+	snprintf(path, sizeof(path), "%s/exec-c", folder);
+	return access(path, X_OK) == 0 ? folder : CUDAL1_LIBDIR;
 }
 
 static void
