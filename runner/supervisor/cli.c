@@ -325,7 +325,7 @@ cli_try_profiler(const Cli *cli, const Options *options)
 	}
 }
 
-void
+bool
 cli_show(const Measure *m, int number, json_t *result)
 {
 	Cli	   *cli = m->options->cli;
@@ -347,26 +347,16 @@ cli_show(const Measure *m, int number, json_t *result)
 							   sizeof(said));
 		text_clean(profile, sizeof(profile), kept ? file : said, sizeof(said));
 	}
-	if (cli->json)
-	{
-		char	   *line;
-
-		json_object_set_new(result, "file", json_string(cli->files[number]));
-		if (profile[0])
-			json_object_set_new(result, kept ? "profile" : "no_profile", json_string(profile));
-		line = json_dumps(result, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII
-						  | JSON_REAL_PRECISION(9));
-		puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\"}");
-		free(line);
-	}
-	else
-	{
-		show_line(cli, cli->files[number], result, outcome, status);
-		if (profile[0])
-			printf("%*s%s%s\n", cli->width > 0 ? cli->width + 2 : 0, "",
-				   kept ? "profile in " : "no profile: ", profile);
-	}
-	fflush(stdout);
+	json_object_set_new(result, "file", json_string(cli->files[number]));
+	if (profile[0])
+		json_object_set_new(result, kept ? "profile" : "no_profile", json_string(profile));
 	if ((int) status > cli->status)
 		cli->status = status;
+	if (cli->json)
+		return false;
+	show_line(cli, cli->files[number], result, outcome, status);
+	if (profile[0])
+		printf("%*s%s%s\n", cli->width > 0 ? cli->width + 2 : 0, "",
+			   kept ? "profile in " : "no profile: ", profile);
+	return true;
 }

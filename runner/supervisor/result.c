@@ -92,16 +92,15 @@ result_print(const Measure *m, Member *member)
 	json_object_set(o, "evidence", r->evidence);
 	if (m->options->person)
 		fputs("\r\033[K", stderr);
-	if (m->options->cli)
+	if (!m->options->cli || !cli_show(m, member->number, o))
 	{
-		cli_show(m, member->number, o);
-		json_decref(o);
-		return;
+		/* a terminal shows the line where files were named */
+		line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)
+						  | (m->options->cli ? JSON_ENSURE_ASCII : 0));
+		puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the "
+			 "result could not be written as JSON\"}");
+		free(line);
 	}
-	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
-	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result "
-		 "could not be written as JSON\"}");
 	fflush(stdout);
-	free(line);
 	json_decref(o);
 }
