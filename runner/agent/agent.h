@@ -103,8 +103,11 @@ extern Cudal1Call connection_run(const char *query, int n, const char *const *va
 								 char **columns, int ncolumns);
 extern const char *connection_problem(void);
 
-/* looks at the database and the extension's version again */
-extern void connection_check_database(void);
+/*
+ * looks at the database and the extension's version; false: it can't be served now, for a reason
+ * that was noted
+ */
+extern bool connection_check_database(void);
 
 /* work.c: serves the devices until it is told to leave or has no more to do; exit status */
 extern int	work_measure(void);

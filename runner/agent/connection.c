@@ -258,9 +258,8 @@ static const char identity[] =
 	"pg_catalog.pg_extension AS e"
 	" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 
-/* false: it can't be served now, for a reason that was noted */
-static bool
-check_database(void)
+bool
+connection_check_database(void)
 {
 	char	   *columns[3];
 	bool		good = connection_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE;
@@ -290,12 +289,6 @@ check_database(void)
 	return good;
 }
 
-void
-connection_check_database(void)
-{
-	(void) check_database();
-}
-
 static bool
 prepare_session(void)
 {
@@ -307,7 +300,8 @@ prepare_session(void)
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
 
-	return connection_run(settings, 0, NULL, NULL, 0) == CUDAL1_CALL_DONE && check_database();
+	return connection_run(settings, 0, NULL, NULL, 0) == CUDAL1_CALL_DONE
+		&& connection_check_database();
 }
 
 bool

@@ -46,13 +46,6 @@ name_claim(const AgentDevice *device)
 						device->key, (int) getpid(), device->claims);
 }
 
-static void
-retry_later(AgentDevice *device)
-{
-	device->failures += device->failures < 8;
-	device->retry_at = clock_now() + fmin(MOST_PAUSE, 0.5 * (1 << device->failures));
-}
-
 /* takes the present claim back, if there is one; false: the connection was cut */
 static bool
 take_back(const AgentDevice *device)
@@ -114,7 +107,7 @@ claim_for(AgentDevice *device)
 	}
 	/* After a new CREATE EXTENSION the device's number may be another one's. */
 	if (outcome == CUDAL1_CALL_FAILED || claimed.n > 0)
-		connection_check_database();
+		(void) connection_check_database();
 	if (connection_state.moved && claimed.n > 0)
 	{
 		(void) take_back(device);
@@ -122,7 +115,10 @@ claim_for(AgentDevice *device)
 	}
 	device->empty = outcome == CUDAL1_CALL_DONE && claimed.n == 0;
 	if (!device->empty && (outcome != CUDAL1_CALL_DONE || !begin(device, &claimed)))
-		retry_later(device);
+	{
+		device->failures += device->failures < 8;
+		device->retry_at = clock_now() + fmin(MOST_PAUSE, 0.5 * (1 << device->failures));
+	}
 	else
 		device->failures = 0;
 	device->begun += claimed.n > 0;
@@ -151,7 +147,7 @@ claim_all(void)
 static void
 register_devices(void)
 {
-	connection_check_database();
+	(void) connection_check_database();
 	for (int i = 0; i < ndevices && connection_is_open(); i++)
 		if (cudal1_queue_register(agent_settings.host, devices[i].line, &devices[i].device_id, NULL)
 			== CUDAL1_CALL_FAILED)
