@@ -37,8 +37,7 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	memset(driver, 0, sizeof(*driver));
 	if (!library)
 	{
-		if (problem)
-			*problem = "no NVIDIA driver";
+		*problem = "no NVIDIA driver";
 		return false;
 	}
 /* clang-format off */
@@ -46,8 +45,7 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	driver->name = (CuResult (*) parameters) dlsym(library, "cu" #name suffix); \
 	if (!driver->name) \
 	{ \
-		if (problem) \
-			*problem = "the NVIDIA driver is too old: it lacks cu" #name suffix; \
+		*problem = "the NVIDIA driver is too old: it lacks cu" #name suffix; \
 		return false; \
 	}
 	CU_FUNCTIONS(CU_RESOLVE)

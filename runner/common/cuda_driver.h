@@ -133,7 +133,7 @@ typedef struct CuDriver
 /* a library of the driver's, from where they are installed; NULL: it is not there */
 extern void *cuda_driver_library(const char *name);
 
-/* false without a driver; `problem`, if not NULL, says what is missing */
+/* false without a driver; `problem` says what is missing */
 extern bool cuda_driver_load(CuDriver *driver, const char **problem);
 
 /* the first device's primary context, made current; the process waits for the GPU by spinning */

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-size_t
-text_character(const char *data, size_t left)
+/* Bytes of the valid UTF-8 character at data, of which `left` bytes are there; 0: none. */
+static size_t
+character(const char *data, size_t left)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	const unsigned char *byte = (const unsigned char *) data;
@@ -63,7 +64,7 @@ text_repair(const char *data, size_t length, bool escapes, size_t *repaired_leng
 			? code_unit(data + i + 6, length - i - 6) : -1;
 		bool		pair = second >= 0xdc00 && second <= 0xdfff;
 		bool		lone = first == 0 || (first >= 0xd800 && first <= 0xdfff && !pair);
-		size_t		n = data[i] == '\0' ? 0 : text_character(data + i, length - i);
+		size_t		n = data[i] == '\0' ? 0 : character(data + i, length - i);
 
 		if (pair)
 			n = 12;
@@ -95,7 +96,7 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 	while (i < length && in[i] != '\0')
 	{
 		const unsigned char *c = (const unsigned char *) in + i;
-		size_t		n = text_character(in + i, length - i);
+		size_t		n = character(in + i, length - i);
 
 		if (o + (n > 0 ? n : 1) >= size)
 			break;

@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* bytes of the valid UTF-8 character at data, of which `left` bytes are there; 0: none */
-extern size_t text_character(const char *data, size_t left);
-
 /*
  * Copies at most `length` bytes up to the first NUL into `out` of `size` bytes. "?" replaces
  * control characters but tabs and ends of lines, those of C1 which begin sequences of some

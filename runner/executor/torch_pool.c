@@ -68,11 +68,12 @@ int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
 				 uint64_t *tell, uint64_t *memory, uint64_t *pool)
 {
+	const char *problem;
 	CuResult	error;
 
 	told = tell;
 	*memory = *pool = 0;
-	if (!cuda_driver_load(&driver, NULL))
+	if (!cuda_driver_load(&driver, &problem))
 		return 999;
 	error = cuda_driver_open(&driver, &device);
 	if (error == 0 && memory_fd >= 0)
