@@ -142,14 +142,6 @@ class Executor:
             # as it will be found where limits hold
             return
 
-    def layouts(self):
-        """The tensors that the supervisor has listed in control memory."""
-        (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
-        return [
-            TENSOR.unpack_from(self.control.memory, wire.TABLE_AT + i * TENSOR.size)
-            for i in range(n)
-        ]
-
     def describe(self, slots, flags, seed):
         self.generator = torch_generator.Generator(self, TENSOR)
         return self.generator.describe()
@@ -180,7 +172,11 @@ class Executor:
                     memory, dtype=dtype, count=count, offset=slot * slot_bytes + offset
                 )
         os.close(self.memory_fd)
-        entries = self.layouts()
+        (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
+        entries = [
+            TENSOR.unpack_from(self.control.memory, wire.TABLE_AT + i * TENSOR.size)
+            for i in range(n)
+        ]
         self.inputs = calls.map_arguments(
             entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots, self.dtypes,
             view, "cuda" if self.gpu else "cpu",
