@@ -135,7 +135,7 @@ slurm('scancel', '--state=PENDING', '--user', scalar getpwuid $<);
 slurm('scontrol', 'update', 'nodename=n2', 'state=resume');
 like(slurp_file("$dir/pilot-$last->[1]"), qr/claiming nothing more/, 'it was told by the signal of pilot.sbatch');
 
-for (1 .. 4)
+for (1 .. 2)
 {
 	pilot([ '--nodelist=n1' ]) if slurm('squeue', '--noheader', '--states=PENDING') eq '';
 	my $victim = await_under_load('n1 measures', sub { measuring('n1') });
