@@ -164,6 +164,17 @@ $$;
 COMMENT ON FUNCTION cudal1.check_candidates IS
 'error 42704 where one of these does not exist, 22004 where one is null';
 
+CREATE FUNCTION cudal1.check_candidate(id bigint, argument text)
+RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
+BEGIN
+	PERFORM cudal1.raise_if(id IS NULL, '22004', argument || ' must not be null');
+	PERFORM cudal1.check_candidates(ARRAY[id]);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_candidate IS
+'error 42704 where this one does not exist, 22004 where it is null';
+
 CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN last_seen > clock_timestamp() - '2 minutes'::interval;
@@ -457,8 +468,7 @@ AS $$
 DECLARE
 	c		cudal1.candidate;
 BEGIN
-	PERFORM cudal1.raise_if(candidate_id IS NULL, '22004', 'candidate_id must not be null');
-	PERFORM cudal1.check_candidates(nullif(ARRAY[candidate_id], '{NULL}'), 'candidate_id');
+	PERFORM cudal1.check_candidate(candidate_id, 'candidate_id');
 	PERFORM cudal1.check_reason(reason);
 	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');

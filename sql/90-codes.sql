@@ -54,7 +54,7 @@ DECLARE
 	shown	bigint[] := '{NULL}';
 	known	bigint[] := '{}';
 BEGIN
-	PERFORM cudal1.check_candidates(nullif(codes, '{NULL}'), 'candidate');
+	PERFORM cudal1.check_candidate(candidate, 'candidate');
 	depth := 0;
 	WHILE codes <> '{}' LOOP
 		known := known || codes;

@@ -28,7 +28,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(candidate IS NULL, '22004', 'candidate must not be null');
 	PERFORM cudal1.demand_submission('-', '-', priority);
-	PERFORM cudal1.check_candidates(nullif(ARRAY[candidate], '{NULL}'), 'candidate');
+	PERFORM cudal1.check_candidate(candidate, 'candidate');
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.candidate_id = cudal1_profile.candidate;
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = c.task_id;
@@ -118,8 +118,7 @@ RETURNS TABLE (name text, value float8, unit text, tool text, device text, measu
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(candidate IS NULL, '22004', 'candidate must not be null');
-	PERFORM cudal1.check_candidates(nullif(ARRAY[candidate], '{NULL}'), 'candidate');
+	PERFORM cudal1.check_candidate(candidate, 'candidate');
 	RETURN QUERY SELECT k.* FROM cudal1.counters(candidate) AS k;
 	IF NOT FOUND THEN
 		RAISE NOTICE USING MESSAGE = format('candidate %s has no counters', candidate) || coalesce(
