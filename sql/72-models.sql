@@ -27,7 +27,7 @@ CREATE FUNCTION cudal1.model_problem(m cudal1.model)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
 	WHEN NOT cudal1.is_name(m.name, 100)
-		THEN 'name must be a text of 1 to 100 characters, not blank'
+		THEN 'name must be a text of 1 to 100 characters'
 	WHEN NOT cudal1.is_name(m.model, 255)
 		THEN 'model must be a name of 1 to 255 characters'
 	WHEN NOT cudal1.matches(m.endpoint,

@@ -60,7 +60,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL
 			OR NOT cudal1.is_name(name, 100), '22023',
-		'name must be a text of 1 to 100 characters, not blank');
+		'name must be a text of 1 to 100 characters');
 	PERFORM cudal1.raise_if(kind IS NULL
 			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
 			'contrastive'), '22023',

@@ -83,8 +83,8 @@ typedef struct ConnectionState
 	double		retry_at;		/* of clock_now(), when the next try is made */
 	bool		refused;		/* the role was refused the last statement */
 	/*
-	 * it is another database, or another installation of the extension, than before: jobs and
-	 * devices have other numbers there
+	 * The connection leads to another database, or another installation of the extension, than
+	 * before: jobs and devices have other numbers there.
 	 */
 	bool		moved;
 	/* the extension is of another version than this program, so that nothing may be claimed */

@@ -155,14 +155,14 @@ sub worker_pid
 	return $node->safe_psql('postgres', "SELECT pid $state");
 }
 
-# lines of the trace that match
+# lines that match of what scripted-measure traced for a server
 sub trace
 {
 	my ($node, $pattern) = @_;
 	return trace_in($scratch{ $node->name }, $pattern);
 }
 
-# the same of scripted-measure in another scratch folder
+# lines that match of its trace in any scratch folder
 sub trace_in
 {
 	my ($folder, $pattern) = @_;
