@@ -641,6 +641,8 @@ def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5] in ("build", "ahead"):
         torch.set_num_threads(cores)
+        if sys.argv[4] == "cuda":
+            builds.refuse_again()
         # the device may not be held yet
         if not os.read(4, 1):
             sys.exit("exec_torch: the build is not wanted any more")

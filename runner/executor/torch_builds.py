@@ -6,31 +6,56 @@ and torch.compile want to know of their compilers before they look anything up i
 """
 import importlib
 import os
+import pathlib
 import sys
 import tempfile
 import types
 import torch
 
 
+def import_extensions():
+    """Nothing may ask for a GPU before a fork, and this import does."""
+    asked = torch.cuda.is_available
+    torch.cuda.is_available = lambda: True
+    try:
+        return importlib.import_module("torch.utils.cpp_extension")
+    except ImportError:
+        # it wants setuptools; code that wants it fails by itself
+        return types.SimpleNamespace(_write_ninja_file_and_build_library=None)
+    finally:
+        torch.cuda.is_available = asked
+
+
 def use_built():
     """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's
     version while it may start one.
     """
-    # the import asks whether there is a GPU, and a process that asks CUDA before a fork has none
-    # after it
-    asked = torch.cuda.is_available
-    torch.cuda.is_available = lambda: True
-    try:
-        from torch.utils import cpp_extension
-    except ImportError:
-        # it wants setuptools; code that wants it fails by itself
-        cpp_extension = types.SimpleNamespace()
-    finally:
-        torch.cuda.is_available = asked
-
-    cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
+    extensions = import_extensions()
+    extensions._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
     if "TRITON_CACHE_DIR" in os.environ:
         remember_triton()
+
+
+def refuse_again():
+    """In builds for a GPU: an extension that a compiler refused before the device was held is
+    refused with the device at once. Codes often go on without an extension that does not compile.
+    """
+    extensions = import_extensions()
+    compile_library = extensions._write_ninja_file_and_build_library
+
+    def compile_once(**wanted):
+        mark = pathlib.Path(wanted["build_directory"], wanted["name"] + ".refused")
+        sources = [pathlib.Path(source).read_text(errors="replace") for source in wanted["sources"]]
+        asked = repr((sorted(wanted.items()), sources))
+        if mark.exists() and mark.read_text(errors="replace") == asked:
+            raise RuntimeError(f"Error building extension '{wanted['name']}', as before")
+        try:
+            compile_library(**wanted)
+        except RuntimeError:
+            mark.write_text(asked, errors="replace")
+            raise
+
+    extensions._write_ninja_file_and_build_library = compile_once
 
 
 def remember_triton():

@@ -7,11 +7,11 @@ plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$pytho
 chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 
 python_checks(<<'END', "$installed/cudal1");
-import collections, os, struct, sys, types
+import collections, os, pathlib, struct, sys, tempfile, types
 import numpy, torch
 from torch import nn
 sys.path.insert(0, sys.argv[1])
-import torch_arguments as calls, torch_common as common, wire
+import torch_arguments as calls, torch_builds as builds, torch_common as common, wire
 
 dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
 codes = {dtype: code for code, dtype in dtypes.items()}
@@ -140,6 +140,22 @@ for mark in ("\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"):
     except ValueError as error:
         told = common.explain(error)
     say("line 7, in g: raise ValueError" in told and module.f(torch.ones(1)) == 2, f"lines are Python's beside U+{ord(mark):04X}")
+compiled = []
+def compile_library(**wanted):
+    compiled.append(wanted["name"])
+    if wanted["name"] == "bad":
+        raise RuntimeError("Error building extension")
+with tempfile.TemporaryDirectory() as folder:
+    source = pathlib.Path(folder, "main.cpp")
+    for name, text in ("bad", "1"), ("good", "1"), ("bad", "1"), ("good", "1"), ("bad", "2"):
+        sys.modules["torch.utils.cpp_extension"] = extensions = types.SimpleNamespace(_write_ninja_file_and_build_library=compile_library)
+        builds.refuse_again()
+        source.write_text(text)
+        try:
+            extensions._write_ninja_file_and_build_library(name=name, sources=[source], build_directory=folder)
+        except RuntimeError:
+            compiled.append("refused")
+say(compiled == ["bad", "refused", "good", "refused", "good", "bad", "refused"], "an extension that a compiler refused is refused again without it, until it is another")
 END
 SKIP:
 {
