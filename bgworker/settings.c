@@ -134,12 +134,10 @@ static void
 define_workers(void)
 {
 	define_switch("cudal1.certify",
-				  "Whether idle devices check references, and measure the null candidates of tasks"
-				  " that have had none.",
-				  "A reference is checked as soon as a device has nothing else to do. Null"
-				  " candidates show whether a task tells work from the lack of it; a device is idle"
-				  " for them after half a minute without a job, and a task's option \"certify\""
-				  " takes precedence.",
+				  "Whether idle devices check references.",
+				  "A reference is checked as soon as a device has nothing else to do. The check"
+				  " also shows whether the task tells work from the lack of it. A task's option"
+				  " \"certify\" takes precedence.",
 				  &cudal1_certify, true, PGC_USERSET, 0);
 	define_text("cudal1.databases", "Databases that have a worker.",
 				"A list of names, separated by commas.",

@@ -190,7 +190,7 @@ CREATE TABLE cudal1.task (
 	atol				float8 CHECK (atol >= 0 AND atol < 'Infinity'),
 	content_hash		bytea NOT NULL,
 	certified			text CHECK (certified IN ('passed', 'weak')),
-	nulls_at			timestamptz,
+	certified_detail	text,
 	reference_state		text NOT NULL DEFAULT 'unchecked'
 		CHECK (reference_state IN ('unchecked', 'good', 'bad')),
 	reference_detail	text,
@@ -218,9 +218,9 @@ COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of 
 COMMENT ON COLUMN cudal1.task.atol IS
 'tolerance as a multiple of what the output varies by; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.certified IS
-'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
-COMMENT ON COLUMN cudal1.task.nulls_at IS
-'when its null candidates were queued first; NULL: not yet';
+'weak: code that does none of its work passes, so the task does not discriminate; NULL: not
+certified yet';
+COMMENT ON COLUMN cudal1.task.certified_detail IS 'what a weak task''s checks let pass';
 COMMENT ON COLUMN cudal1.task.reference_state IS
 'whether the reference loads, runs, fits the memory, agrees with itself and answers to its inputs:
 unchecked, good, or bad: nothing can be submitted';
@@ -231,7 +231,6 @@ COMMENT ON COLUMN cudal1.task.operations IS
 COMMENT ON COLUMN cudal1.task.retired_at IS
 'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task());
 NULL: it does';
-CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
 CREATE INDEX task_unchecked ON cudal1.task (task_id) WHERE reference_state = 'unchecked';
 
 CREATE TABLE cudal1.candidate (
@@ -274,8 +273,8 @@ COMMENT ON COLUMN cudal1.candidate.code IS
 'empty where cudal1_prune() removed it, and where a score was published without its code';
 COMMENT ON COLUMN cudal1.candidate.code_hash IS
 'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer
-than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text
-proposed as a code is another candidate';
+than 4 MiB, of its beginning and a line with its own SHA-256), and of a reference that is checked as
+its own candidate: the same text proposed as a code is another candidate';
 COMMENT ON COLUMN cudal1.candidate.purpose IS
 'normal, null, certification, ablation, or withheld (a score was published without its code); only
 normal candidates are sampled, they and withheld ones are reported';
@@ -573,7 +572,7 @@ COMMENT ON COLUMN cudal1.turn.started IS
 COMMENT ON COLUMN cudal1.turn.due IS
 'the count at which it is the trainer''s turn again';
 COMMENT ON COLUMN cudal1.turn.claimed_at IS
-'when the device last claimed a job of the trainer''s but null candidates; NULL: not yet';
+'when the device last claimed a job of the trainer''s';
 
 CREATE TABLE cudal1.weight (
 	trainer				text PRIMARY KEY CHECK (trainer <> ''),

@@ -21,8 +21,8 @@ INSERT INTO cudal1.profile
 			'{"pairs": 3, "looks": [3, 5, 7], "bucket_seconds": 0.05, "precision_goal": 0.02, '
 			'"half_width_limit": 0.05, "check_seconds": 0.5, "budget_seconds": 10}'),
 		('certify',
-			'null candidates of a task: whether the checks are passed counts, so times are hardly '
-			'taken and nothing is verified',
+			'checks of references: whether the checks are passed counts, so times are hardly taken '
+			'and nothing is verified',
 			'{"pairs": 2, "looks": [2], "bucket_seconds": 0.02, "half_width_limit": null, '
 			'"check_seconds": 0.2, "verify_above": null}'),
 		('paper',

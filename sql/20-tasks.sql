@@ -16,8 +16,8 @@ RETURNS bytea LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN sha256(decode('0000', 'hex') || convert_to(kind, 'UTF8') || decode('00', 'hex')
 	|| convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
-'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has
-it, since none holds a zero byte';
+'the identity of a text that is no proposed code: a malformed answer, a reference. No code has it,
+since none holds a zero byte';
 
 CREATE FUNCTION cudal1.nearest(name text, names text[])
 RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -102,14 +102,21 @@ COMMENT ON FUNCTION cudal1.find_task IS
 'the task of a name; error 42704 if there is none, or if it is retired. own: one of the caller''s,
 retired or not; error 42501 where it is another role''s';
 
+CREATE FUNCTION cudal1.weakness(t cudal1.task)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN t.certified = 'weak' THEN format('task "%s" is weak: code that does none of its '
+	'work passes (%s)', t.name, t.certified_detail) END;
+COMMENT ON FUNCTION cudal1.weakness IS
+'why a task''s rewards mean little; NULL where it is not weak, or not certified';
+
 CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE		-- as format() is: else PostgreSQL would not inline it
 RETURN CASE WHEN t.reference_state = 'bad'
 			THEN format('the reference of task "%s" cannot be measured: %s', t.name,
 				t.reference_detail)
-		WHEN t.certified = 'weak' AND t.options ->> 'weak' = 'refuse'
-			THEN format('task "%s" is weak: code that does none of its work passes', t.name) END;
+		WHEN t.options ->> 'weak' = 'refuse'
+			THEN cudal1.weakness(t) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task: its reference is bad, or it is weak and its option weak
 says refuse; NULL: it can';
@@ -126,8 +133,8 @@ BEGIN
 				'checked again.';
 	END IF;
 	PERFORM cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
-		cudal1.reference_problem(t), 'cudal1.null_candidate names what passes. Add it with other '
-			'inputs or tolerances as another task.');
+		cudal1.reference_problem(t),
+		'Add it with other inputs or tolerances as another task.');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_reference IS
@@ -335,20 +342,17 @@ BEGIN
 			RAISE NOTICE USING
 				MESSAGE = format('task "%s" is retired', t.name),
 				HINT = 'cudal1_restore_task() brings it back.';
-		ELSIF cudal1.reference_problem(t) IS NOT NULL THEN
-			RAISE NOTICE '%', cudal1.reference_problem(t);
-		ELSIF t.certified = 'weak' THEN
-			RAISE NOTICE 'task "%" is weak: code that does none of its work passes', t.name;
+		ELSIF coalesce(cudal1.reference_problem(t), cudal1.weakness(t)) IS NOT NULL THEN
+			RAISE NOTICE '%', coalesce(cudal1.reference_problem(t), cudal1.weakness(t));
 		END IF;
 	ELSE
 		PERFORM cudal1.store(cudal1.caller(), 1024 + octet_length(t.reference));
 		-- a device that has nothing to do checks the reference
 		PERFORM cudal1.wake();
-		IF t.baseline <> 'reference' THEN
+		IF t.baseline <> 'reference' OR (options ->> 'certify')::boolean THEN
 			SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
 			PERFORM cudal1.enqueue_reference(t);
 		END IF;
-		PERFORM cudal1.certify(t.task_id) WHERE (options ->> 'certify')::boolean;
 		IF language = 'pytorch' AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN
 			RAISE NOTICE USING
 				MESSAGE = format('reference of task "%s" defines no class Model', t.name),
@@ -368,13 +372,13 @@ language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"na
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
 registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
 temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
-nothing is measured once a null candidate passes), probes (of centre, scale, outliers, zeros, rows,
-held and parameters, those that the task rules out: {"scale": false}), baseline (what rewards are
-over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+nothing is measured once code passes that does no work), probes (of centre, scale, outliers, zeros,
+rows, held and parameters, those that the task rules out: {"scale": false}), baseline (what rewards
+are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
 cudal1_add_baselines()),
-rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues null
-candidates at once, false: no device checks the task or measures them without being asked, else one
-that has nothing to do does where the setting cudal1.certify says so; see cudal1_certify_task()),
+rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues its
+check at once, false: no device checks the task without being asked, else one that has nothing to do
+does where the setting cudal1.certify says so; see cudal1_certify_task()),
 islands (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_rule
 (funsearch; cuda-l1)';
 

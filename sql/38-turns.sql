@@ -6,8 +6,8 @@
  *
  * A device counts the jobs that it claimed, and a trainer is due again when the count has grown by
  * its own jobs over its weight. One that had nothing to do is due at once and gains nothing by
- * having waited. Evaluations, re-verifications and null candidates, which no trainer asked for, are
- * a trainer without a name and with an eighth of a share.
+ * having waited. Evaluations, re-verifications and checks of references, which no trainer asked
+ * for, are a trainer without a name and with an eighth of a share.
  *
  * Each device counts by itself, so claims of two devices do not wait for each other. A claim reads
  * an index entry for each trainer that waits, and steps over jobs that are locked or not due.

@@ -161,9 +161,6 @@ RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
 	j		CONSTANT cudal1.job := jobs[1];
-	-- NULL: its candidate was proposed
-	made	CONSTANT text := (SELECT k.name FROM cudal1.null_candidate AS k
-		WHERE k.candidate_id = j.candidate_id);
 	t		cudal1.task;
 	p		cudal1.profile;
 BEGIN
@@ -174,12 +171,11 @@ BEGIN
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
 			-- a baseline is timed against, but it is itself checked against the reference
 			'reference', CASE WHEN t.baseline = 'reference' OR j.kind = 'measure'
-					AND made = 'reference'
+					AND EXISTS (SELECT FROM cudal1.reference_check AS k
+						WHERE k.candidate_id = j.candidate_id)
 				THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
-			-- code can tell most probes from the task's own inputs, and work on them alone
-			'probes', CASE WHEN made <> 'reference' THEN 'false' ELSE t.options -> 'probes' END,
-			'counts_work', t.bytes IS NULL),
+			'probes', t.options -> 'probes', 'certify', t.certified IS NULL),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class))
@@ -252,11 +248,11 @@ BEGIN
 	INSERT INTO cudal1.turn AS t (device_id, trainer, started, due, claimed_at)
 		SELECT d.device_id, j.trainer, next.due, next.due + cardinality(members)
 					/ coalesce(w.weight, CASE j.trainer WHEN '' THEN 0.125::float8 ELSE 1 END),
-				CASE WHEN j.profile <> 'certify' THEN clock_timestamp() END
+				clock_timestamp()
 			FROM (VALUES (0)) AS one LEFT JOIN cudal1.weight AS w ON w.trainer = j.trainer
 		ON CONFLICT (device_id, trainer) DO UPDATE
 			SET started = excluded.started, due = excluded.due,
-				claimed_at = coalesce(excluded.claimed_at, t.claimed_at);
+				claimed_at = excluded.claimed_at;
 	FOREACH m IN ARRAY members LOOP
 		UPDATE cudal1.job AS x
 			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
@@ -283,7 +279,7 @@ COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer whose last claim there is longest
 ago; of its jobs the most urgent first, then the oldest. What no trainer asked for has an eighth of
 a share. No row while the device evaluates, or where there is no job; then it queues the check of a
-reference, or after half a minute null candidates (setting cudal1.certify). attempt is the fencing
+reference (setting cudal1.certify). attempt is the fencing
 number of the claim, which belongs to the calling role. most: the jobs of one task to claim
 together, at most the profile''s group_most. The first row has the job document of all, the others
 NULL. Error 42501 where another role registered the device';

@@ -103,7 +103,7 @@ BEGIN
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
-	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
+	PERFORM cudal1.judge_reference(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score IS
@@ -125,7 +125,7 @@ BEGIN
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
-	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
+	PERFORM cudal1.judge_reference(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
 COMMENT ON FUNCTION cudal1.reject_candidate IS
@@ -314,11 +314,11 @@ BEGIN
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
 	r := cudal1.read_result(result);
 	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
-	-- What a first result, or one of a null candidate, tells of the task is written to its row,
-	-- which a session that retires the task holds. No other result writes to it but what can wait.
+	-- What a first result, or one of a check, tells of the task is written to its row, which a
+	-- session that retires the task holds. No other result writes to it but what can wait.
 	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
 		OR (t.reference_state = 'unchecked' AND result ->> 'reference' IS NOT NULL)
-		OR (t.bytes IS NULL AND r.evidence ? 'bytes') THEN
+		OR (t.certified IS NULL AND r.evidence ?| '{bytes,weak}') THEN
 		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
 		IF t.task_id IS NULL THEN
@@ -344,17 +344,15 @@ BEGIN
 	r.code_hash := c.code_hash;
 	r.measured_at := now();
 	INSERT INTO cudal1.measurement VALUES (r.*);
-	UPDATE cudal1.task AS x
-		SET bytes = cudal1.json_float(r.evidence -> 'bytes'),
-			operations = cudal1.json_float(r.evidence -> 'operations')
-		WHERE x.task_id = j.task_id AND t.bytes IS NULL AND r.evidence ? 'bytes';
+	PERFORM cudal1.note_task(j.task_id, r.evidence)
+		WHERE t.certified IS NULL AND r.evidence ?| '{bytes,weak}';
 	-- a result that could not be read says nothing of the device
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
 	-- the reference as its own candidate is judged with that candidate
 	IF t.reference_state = 'unchecked'
-		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
-						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference') THEN
+		AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
+						WHERE k.candidate_id = j.candidate_id) THEN
 		-- a baseline is good once it agreed with the reference
 		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
 				 THEN result ->> 'reference' END;
@@ -369,7 +367,7 @@ BEGIN
 	END IF;
 
 	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
-		NULL;	-- where rewards are measured is not for a null candidate to decide
+		NULL;	-- where rewards are measured is not for the reference's check to decide
 	ELSIF t.device_model IS NULL THEN
 		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
 		-- so that devices of other models need not look at them; what is being claimed right now is

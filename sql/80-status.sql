@@ -245,8 +245,8 @@ BEGIN
 			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.reference_state = 'bad'))[1]
 				AS first,
 			count(*) FILTER (WHERE t.certified = 'weak') AS weak,
-			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.certified = 'weak'))[1]
-				AS first_weak
+			(array_agg(cudal1.weakness(t) ORDER BY t.task_id)
+				FILTER (WHERE t.certified = 'weak'))[1] AS first_weak
 		INTO r FROM cudal1.task AS t WHERE t.retired_at IS NULL;
 	IF r.unchecked + r.bad > 0 THEN
 		RETURN QUERY SELECT 'references', format('%s not checked yet, %s bad', r.unchecked, r.bad),
@@ -256,8 +256,7 @@ BEGIN
 	END IF;
 	IF r.weak > 0 THEN
 		RETURN QUERY SELECT 'weak tasks', r.weak::text,
-			format('Code that does none of the work of task "%s" passes (cudal1.null_candidate). '
-				'The option weak says what becomes of candidates.', r.first_weak);
+			r.first_weak || '. The option weak says what becomes of candidates.';
 	END IF;
 END
 $$;
@@ -303,7 +302,7 @@ BEGIN
 			JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE m.outcome IN ('lost', 'unverified')
 			AND m.measured_at > clock_timestamp() - '1 hour'::interval
-			-- null candidates of a broken task fail by themselves; cudal1.task.certified tells it
+			-- a bad reference's check ends so; cudal1.task.reference_state tells it
 			AND c.purpose <> 'certification';
 	IF r.n > 0 THEN
 		RETURN QUERY SELECT 'lost or unverified',
@@ -469,7 +468,7 @@ AS $$
 	SELECT x.candidate_id FROM cudal1.candidate AS x
 		WHERE x.state = 'failed' AND x.decided_at < prunable.latest AND x.code <> ''
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-			AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+			AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
 				WHERE k.candidate_id = x.candidate_id)
 			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
 				WHERE i.candidate_id = x.candidate_id AND i.reward > 0);
@@ -542,14 +541,14 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
-	-- hashes, deciding measurements, imported scores, certification
+	-- hashes, deciding measurements, imported scores
 	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 			encode(c.code_hash, 'hex')
 		FROM cudal1.candidate AS c
-			LEFT JOIN cudal1.null_candidate AS k USING (candidate_id)
+			LEFT JOIN cudal1.reference_check AS k USING (candidate_id)
 			CROSS JOIN LATERAL (SELECT CASE WHEN k.candidate_id IS NOT NULL
-					THEN cudal1.salted_hash('null candidate', c.code)
+					THEN cudal1.salted_hash('reference', c.code)
 				-- an answer without code, which may have been withdrawn
 				WHEN c.failure = 'malformed' OR c.failure = 'withdrawn'
 					AND c.code_hash = cudal1.salted_hash('malformed', c.code)
@@ -571,7 +570,7 @@ BEGIN
 				OR NOT EXISTS (SELECT FROM cudal1.measurement AS o
 					WHERE o.candidate_id = c.candidate_id AND o.code_hash = c.code_hash
 						AND (o.measurement_id = m.measurement_id OR o.code_key = m.code_key))
-				-- what certifies a task is measured before the task is pinned to a model
+				-- a reference is checked before the task is pinned to a model
 				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model)
 	UNION ALL
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
@@ -581,11 +580,7 @@ BEGIN
 		WHERE c.imported AND i.reward IS DISTINCT FROM c.reward
 	UNION ALL
 	SELECT 'undecided without a job', format('candidate %s', u.candidate_id), 'a job', u.state
-		FROM cudal1.undecided AS u
-	UNION ALL
-	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
-		FROM cudal1.task AS t CROSS JOIN LATERAL cudal1.certificate(t.task_id) AS n (verdict)
-		WHERE t.certified IS DISTINCT FROM n.verdict;
+		FROM cudal1.undecided AS u;
 	-- campaigns
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),
@@ -598,7 +593,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number that no constraint holds, buckets, verdicts, hashes, certification,
+'recounts every derived number that no constraint holds, buckets, verdicts, hashes,
 tokens and cost of campaigns, from what it is derived of, and says what is off: one row a
 difference, none where all agree. Changes nothing; reads every candidate and measurement. The
 extension''s owner repairs a code''s buckets by cudal1.place_candidate(), an operator undecided

@@ -672,8 +672,7 @@ BEGIN
 		   cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
 		   cudal1.over_baseline(m.upper, coalesce(b.over, 1), false),
 		   o.failure, coalesce(b.candidate_id, o.candidate_id),
-		   coalesce(o.detail, CASE WHEN t.certified = 'weak'
-				THEN 'the task is weak: code that does none of its work passes' END),
+		   coalesce(o.detail, cudal1.weakness(t)),
 		   coalesce(m.wide, false),
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p

@@ -1,24 +1,17 @@
 /*
  * Reviews of rewards by models. Checks and the clock decide what is paid; what they can't see, a
  * person may find by reading the codes that are paid best. A model orders what to read first. It
- * is shown cases that detectors, certification and operators have found, and it never sets a
- * reward, since the code that it reads may be written to persuade it. Nothing asks for reviews by
- * itself.
+ * is shown cases that detectors and operators have found, and it never sets a reward, since the
+ * code that it reads may be written to persuade it. Nothing asks for reviews by itself.
  */
 
 CREATE VIEW cudal1.cheat_case AS
 	SELECT c.candidate_id, t.language, c.failure AS found, c.detail AS reason, c.code
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-		WHERE c.state = 'failed' AND c.failure IN ('cheat', 'withdrawn') AND c.purpose = 'normal'
-	UNION ALL
-	SELECT c.candidate_id, t.language, 'certification',
-			format('it passed the checks of task "%s" without its work: %s', t.name, n.name), c.code
-		FROM cudal1.null_candidate AS n JOIN cudal1.candidate AS c USING (candidate_id)
-			JOIN cudal1.task AS t ON t.task_id = n.task_id
-		WHERE c.state = 'successful' AND n.name <> 'reference';
+		WHERE c.state = 'failed' AND c.failure IN ('cheat', 'withdrawn') AND c.purpose = 'normal';
 COMMENT ON VIEW cudal1.cheat_case IS
 'codes that were found to be paid, or to ask for pay, for something else than speed, and how:
-detectors and operators (cheat, withdrawn), certification';
+detectors and operators (cheat, withdrawn)';
 
 CREATE FUNCTION cudal1.question(purpose text, about bigint)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE

@@ -160,4 +160,31 @@ tensor_base(const void *arrays, uint64_t stride, uint32_t n, uint32_t dtype, uin
 	return tolerance_base(low, high);
 }
 
+/* Rows of an array of floating point numbers, of which less is left. */
+typedef struct Thinning
+{
+	uint64_t	rows;
+	uint64_t	length;			/* elements of a row */
+	uint64_t	after;			/* how far they lie apart */
+	uint32_t	dtype;
+	uint32_t	sample;			/* every second element, which counts twice; 0: the mean for each */
+} Thinning;
+
+TOLERANCE_INLINE void
+tensor_thin(const void *from, void *to, const Thinning *thin, uint64_t row)
+{
+	uint64_t	first = row / thin->after * thin->after * thin->length + row % thin->after;
+	double		sum = 0;
+
+	for (uint64_t i = 0; i < thin->length; i++)
+		sum += tensor_load(from, thin->dtype, first + i * thin->after);
+	for (uint64_t i = 0; i < thin->length; i++)
+	{
+		uint64_t	at = first + i * thin->after;
+
+		tensor_store(to, thin->dtype, at, !thin->sample ? sum / (double) thin->length
+					 : i % 2 > 0 ? 0 : 2 * tensor_load(from, thin->dtype, at), 0);
+	}
+}
+
 #endif							/* CUDAL1_ELEMENT_H */

@@ -68,6 +68,8 @@ typedef struct ArrayCalls
 	bool		(*copy) (Measure *m, const Arena *arena, uint32_t from, uint32_t to);
 	bool		(*change) (Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
 						   const Change *change);
+	/* an array that was read, or an input, with less in it, to another place */
+	bool		(*thin) (Measure *m, const void *from, void *to, const Thinning *thin);
 	/* bytes of the supervisor's to memory that alloc gave */
 	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
 	/* an element of the scales of a tolerance, which lie in such memory */

@@ -324,7 +324,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	job->tolerance.rtol = tolerance(task, signature, "rtol");
 	job->tolerance.atol = tolerance(task, signature, "atol");
 	job->no_probes = ruled_out(json_object_get(task, "probes"));
-	job->counts_work = json_is_true(json_object_get(task, "counts_work"));
+	job->certify = json_is_true(json_object_get(task, "certify"));
 	job->cores = json_is_integer(json_object_get(task, "cores"))
 		? (int) json_integer_value(json_object_get(task, "cores")) : 1;
 	if (job->cores < 1)

@@ -102,7 +102,8 @@ typedef struct Job
 	Tolerance	tolerance;
 	Profile		profile;
 	unsigned	no_probes;		/* kinds that the task rules out, as bits */
-	bool		counts_work;	/* evidence tells bytes and operations of a call */
+	/* evidence tells bytes and operations of a call, and whether code without work is right */
+	bool		certify;
 	bool		counters;		/* of kind profile: one run under a profiler, no measurement */
 	int			cores;
 	const char *device_key;

@@ -84,7 +84,7 @@ class Figures:
         self.data["progress"] = [r for r in self.data["progress"] if r["task"] in shown]
 
     def trust(self):
-        """How far the measurements can be trusted: noise, null candidates, drift."""
+        """How far the measurements can be trusted: noise, control charts, drift."""
         self.fetch("noise", """
             SELECT m.candidate_seconds AS seconds, ln(m.upper / m.lower) / 2 AS half,
                    t.name AS task

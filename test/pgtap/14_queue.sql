@@ -37,7 +37,7 @@ SELECT results_eq(format('SELECT %L::jsonb - ARRAY[''task'', ''profile'']', :'do
 		'device', jsonb_build_object('key', 'cpu:1', 'class', 'cpu'))$$, :job, :u), 'the job holds what the runner needs');
 SELECT results_eq(format('SELECT %L::jsonb -> ''profile''', :'document'), $$SELECT to_jsonb(p) FROM cudal1.profile AS p WHERE name = 'default'$$, 'with the whole profile');
 SELECT results_eq(format('SELECT %L::jsonb -> ''task''', :'document'),
-	$$SELECT jsonb_build_object('task_id', task_id, 'name', 't', 'language', 'pytorch', 'reference', 'class Model: pass', 'signature', NULL, 'cores', 1, 'rtol', NULL, 'atol', NULL, 'probes', NULL, 'counts_work', true)
+	$$SELECT jsonb_build_object('task_id', task_id, 'name', 't', 'language', 'pytorch', 'reference', 'class Model: pass', 'signature', NULL, 'cores', 1, 'rtol', NULL, 'atol', NULL, 'probes', NULL, 'certify', true)
 		FROM cudal1.task WHERE name = 't'$$, 'and the task');
 SELECT results_eq('SELECT task, device, worker, kind, phase FROM cudal1.activity', $$VALUES ('t', 'h cpu:1', 'w1', 'measure', NULL::text)$$, 'cudal1.activity shows it');
 

@@ -53,7 +53,7 @@ SELECT cudal1.finish(:j, :n, '{"outcome": "lost", "detail": "bwrap failed"}') \g
 SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
 
 UPDATE cudal1.candidate SET purpose = 'certification' WHERE candidate_id = :a;
-SELECT is(pg_temp.status('lost or unverified'), NULL, 'but not those of null candidates');
+SELECT is(pg_temp.status('lost or unverified'), NULL, 'but not those of references that are checked');
 
 -- a model that refuses
 SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null

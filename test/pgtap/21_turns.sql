@@ -171,8 +171,8 @@ SELECT is(pg_temp.claims(:d1, 4), 'bbbbbaaaabbbbbaaaa', 'and so has one that com
 -- what no trainer asked for
 SELECT pg_temp.clear() \g /dev/null
 SELECT pg_temp.submit('turn_anna', 't', 'work', 400) \g /dev/null
-SELECT cudal1_certify_task('v') \g /dev/null
-SELECT is((SELECT string_agg(DISTINCT trainer, ',') FROM cudal1.job WHERE profile = 'certify'), '', 'null candidates are nobody''s jobs');
+SELECT cudal1_add_task('v' || g, 'class Model: pass # ' || g, 'pytorch', options => '{"device": "cpu", "certify": true}') FROM generate_series(1, 6) AS g \g /dev/null
+SELECT is((SELECT string_agg(DISTINCT trainer, ',') FROM cudal1.job WHERE profile = 'certify'), '', 'checks of references are nobody''s jobs');
 SELECT is((SELECT count(*) FILTER (WHERE x.job #>> '{profile,name}' = 'certify') FROM generate_series(1, 27) AS g, LATERAL (SELECT c.job FROM cudal1.claim(:d1, 'w' || g * 0) AS c OFFSET 0) AS x),
 	3::bigint, 'they get an eighth of a share');
 SELECT pg_temp.clear() \g /dev/null

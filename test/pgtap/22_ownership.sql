@@ -115,9 +115,10 @@ SELECT is(pg_temp.by('ops', format('SELECT cudal1_cancel(ARRAY[%s])', :'again'))
 SELECT pg_temp.by('bert', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'no headings, but a code')) AS spoilt \gset
 SELECT is(pg_temp.state(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'no headings, but a code')$$)::bigint), 'queued', 'a code is measured that another role''s malformed answer consisted of');
 SELECT is(pg_temp.state(pg_temp.by('anna', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'a1'))::bigint), 'failed', 'and a malformed answer that is another''s code is malformed');
-SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', 'null candidate ' || code)) ~ '^[0-9]+$', true, 'what null candidates say is proposed') FROM cudal1.task CROSS JOIN LATERAL cudal1.null_codes_of_model(task) WHERE task.name = 't' AND null_codes_of_model.name = 'zeros';
-SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in their way');
-SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT max(candidate_id) FROM cudal1.null_candidate))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'null candidates are no role''s to cancel');
+SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', reference || E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n')) ~ '^[0-9]+$', true, 'what the check of a reference measures is proposed')
+	FROM cudal1.task WHERE name = 't';
+SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in its way');
+SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT candidate_id FROM cudal1.reference_check))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'which is no role''s to cancel');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
 SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient AND trainer = 'own_anna'), NULL, 'a job without a deadline gets none from another role');
 

@@ -55,7 +55,7 @@ INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', 
 	('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys');
 
 
--- what must stay as it is: all of bert's and of the first agent's. Left out is when null candidates were queued
+-- what must stay as it is: all of bert's and of the first agent's
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM (
 		SELECT to_jsonb(p) FROM cudal1.proposal AS p WHERE p.created_by = 'roles_bert'
@@ -68,7 +68,7 @@ CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 		UNION ALL SELECT to_jsonb(c) FROM cudal1.candidate AS c JOIN cudal1.proposal AS p USING (candidate_id) WHERE p.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(j) FROM cudal1.job AS j WHERE j.trainer = 'roles_bert'
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.measurement AS m
-		UNION ALL SELECT to_jsonb(t) - 'nulls_at' FROM cudal1.task AS t WHERE t.created_by = 'roles_bert'
+		UNION ALL SELECT to_jsonb(t) FROM cudal1.task AS t WHERE t.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(d) - 'last_seen' FROM cudal1.device AS d
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.model AS m
 		UNION ALL SELECT to_jsonb(q) FROM cudal1.quota AS q
@@ -154,7 +154,7 @@ INSERT INTO line VALUES
 	('cudal1_bucket_stats: pool', '- yes yes -', 'reads'),
 	('cudal1_cancel', '- - 42501 -', 'a candidate that another alone proposed'),
 	('cudal1_cancel_requests', '- - 42501 -', 'another''s request'),
-	('cudal1_certify_task', '- - yes -', 'null candidates, behind all other work'),
+	('cudal1_certify_task', '- - yes -', 'a check of its reference, behind all other work'),
 	('cudal1_check', '- yes - -', 'reads'),
 	('cudal1_check_reference', '- - 42501 -', 'another''s task'),
 	('cudal1_compare', '- yes yes -', 'reads'),
@@ -210,14 +210,14 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_profile', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'option_rules', 'guard', 'may_certify', 'queue_null', 'use_idle', 'note_reference', 'enqueue_reference', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'class_of_language', 'classes', 'languages', 'best_over', 'lacks_baseline', 'over_baseline', 'origin', 'ablation_scores', 'accept_score', 'accept_submission', 'lock_lane', 'advance_campaigns', 'advance_lane', 'ago', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
-	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'certificate', 'certify', 'change_privileges',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'option_rules', 'guard', 'may_certify', 'use_idle', 'note_reference', 'enqueue_reference', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'class_of_language', 'classes', 'languages', 'best_over', 'lacks_baseline', 'over_baseline', 'origin', 'ablation_scores', 'accept_score', 'accept_submission', 'lock_lane', 'advance_campaigns', 'advance_lane', 'ago', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
+	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'change_privileges',
 	'check_argument', 'check_candidate', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'check_temperature', 'code_hash', 'code_of_bucket', 'compare_tasks', 'compose_prompt', 'conclude_without_score', 'conservative_round', 'room_of', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue',
 	'entry_declaration', 'error_passes', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_line', 'finish_request', 'finish_requests',
 	'give_back', 'group_advantages', 'group_owner', 'group_profile', 'hold_requests', 'is_c_name', 'is_correct', 'is_name', 'is_operator', 'is_own', 'is_served', 'island_constants', 'json_float',
-	'json_int', 'json_parts', 'judge_certification', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'make_group', 'make_prompt', 'matches',
-	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_device', 'null_codes_of_model', 'null_codes_of_signature', 'owns', 'paired_test', 'parse_response',
+	'json_int', 'json_parts', 'judge_reference', 'note_task', 'weakness', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'make_group', 'make_prompt', 'matches',
+	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_device', 'owns', 'paired_test', 'parse_response',
 	'place_again', 'place_candidate', 'place_waiting', 'plain_number', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'prunable',
 	'quota_reason', 'read_options', 'read_response', 'read_result', 'reference_problem', 'refuse', 'refuse_rows', 'reject_candidate',
 	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
@@ -232,7 +232,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['pool_code', 'bucket_part', 'island', 'job', 'null_candidate', 'profiler_run', 'undecided', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['pool_code', 'bucket_part', 'island', 'job', 'reference_check', 'profiler_run', 'undecided', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'

@@ -87,7 +87,7 @@ SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attem
 SELECT cudal1.take_answers() \g /dev/null
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c AND source = 'm'), '{"bank conflict padding",tiling}', 'its terms are noted, also new ones');
 SELECT cudal1.take_techniques(c.candidate_id, CASE c.purpose WHEN 'null' THEN '["tiling"]' ELSE '[]' END, 'm') FROM cudal1.candidate AS c WHERE c.code IN ('null', 'two', 'bad') \g /dev/null
-SELECT is((SELECT array_agg(share) FROM cudal1.technique_frequency WHERE technique = 'tiling' AND source = 'm'), '{0.5}'::float8[], 'one of two successful codes, null candidates apart');
+SELECT is((SELECT array_agg(share) FROM cudal1.technique_frequency WHERE technique = 'tiling' AND source = 'm'), '{0.5}'::float8[], 'one of two successful codes, one of another purpose apart');
 CREATE TEMP TABLE named AS
 	SELECT * FROM (VALUES ('with an index', E'[1] It uses a[i] and x[0]: ["tiling"]', '{tiling}'::text[]), ('in a fence', E'```json\n["Loop Unrolling", "tiling"]\n```', '{loop unrolling,tiling}'),
 		('that thinks', E'<think>["prefetch"]? no</think>["tiling"]', '{tiling}'), ('of none', '[]', '{}'), ('that says more', E'["tiling"] as in float x[];', '{tiling}')) AS v (n, answer, names);

@@ -23,22 +23,16 @@ CREATE FUNCTION pg_temp.score(s float8, evidence jsonb DEFAULT '{}') RETURNS jso
 SELECT is((SELECT count(*) FROM cudal1.request), 0::bigint, 'nothing asks for reviews by itself');
 SELECT pg_temp.measure(:d, 'a', 'fast', pg_temp.score(1.9)) AS fast, pg_temp.measure(:d, 'a', 'slower', pg_temp.score(1.2)) AS slower, pg_temp.measure(:d, 'b', 'other', pg_temp.score(1.1)) AS other,
 	pg_temp.measure(:d, 'c', 'caught', '{"outcome": "cheat", "detail": "it keeps results"}') AS caught, pg_temp.measure(:d, 'c', 'slow', pg_temp.score(0.5)) AS slow \gset
-SELECT cudal1_submit('c', 'zeros', purpose => 'null') AS zeros \gset
-UPDATE cudal1.candidate SET state = 'successful', reward = 1, score = 1, decided_at = now() WHERE candidate_id = :zeros;
-INSERT INTO cudal1.null_candidate SELECT task_id, 'zeros', candidate_id FROM cudal1.candidate WHERE candidate_id = :zeros;
--- a reference that passes its own checks is none
-INSERT INTO cudal1.null_candidate SELECT task_id, 'reference', candidate_id FROM cudal1.candidate WHERE candidate_id = :slow;
 
 -- cases
-SELECT results_eq('SELECT candidate_id, found, reason FROM cudal1.cheat_case ORDER BY candidate_id', format($$VALUES (%s::bigint, 'cheat'::text, 'it keeps results'::text),
-	(%s, 'certification', 'it passed the checks of task "c" without its work: zeros')$$, :caught, :zeros), 'cases are what detectors and certification found');
+SELECT results_eq('SELECT candidate_id, found, reason FROM cudal1.cheat_case ORDER BY candidate_id', format($$VALUES (%s::bigint, 'cheat'::text, 'it keeps results'::text)$$, :caught), 'cases are what detectors found');
 
 -- asking
 SELECT is(cudal1_review('m'), 2::bigint, 'the best of each task that was paid more than 1.00');
 SELECT set_eq('SELECT about FROM cudal1.request', ARRAY[:fast, :other]::bigint[], 'and no other');
 SELECT is(cudal1_review('m'), 0::bigint, 'once');
 CREATE TEMP TABLE job AS SELECT * FROM cudal1.claim_requests('w', 1);
-SELECT matches(job #>> '{body,messages,0,content}', 'measured as 1.9 times.*certification: it passed.*cheat: it keeps results.*Code:\s+fast', 'a model is shown the cases, the reference and the code') FROM job;
+SELECT matches(job #>> '{body,messages,0,content}', 'measured as 1.9 times.*cheat: it keeps results.*Code:\s+fast', 'a model is shown the cases, the reference and the code') FROM job;
 SELECT is(cudal1.question('techniques', :fast) LIKE '%techniques%', true, 'which is another question than that for techniques');
 SELECT cudal1_cancel_requests(ARRAY(SELECT request_id FROM cudal1.request)), cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', 1, 'outcome', 'cancelled')) FROM job \g /dev/null
 

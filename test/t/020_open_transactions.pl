@@ -102,7 +102,6 @@ BEGIN
 	-- a device that has nothing to do
 	SET cudal1.certify = on;
 	UPDATE cudal1.job SET cores = 1000 WHERE job_id = ANY (ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' FOR UPDATE SKIP LOCKED));
-	UPDATE cudal1.turn SET claimed_at = '-infinity';
 	PERFORM cudal1.claim(1, 'server 1 worker 1');
 	COMMIT;
 	RESET cudal1.certify;
@@ -161,7 +160,7 @@ my %calls = (
 		[ 'another', '', q{SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island') AS a, cudal1_prompt('task') AS b} ],
 	],
 	cudal1_certify_task => [
-		[ 'for the first time', q{DELETE FROM cudal1.job WHERE profile = 'certify'; DELETE FROM cudal1.null_candidate; UPDATE cudal1.task SET nulls_at = NULL, created_at = '-infinity', certified = NULL;
+		[ 'for the first time', q{DELETE FROM cudal1.job WHERE profile = 'certify'; DELETE FROM cudal1.reference_check; UPDATE cudal1.task SET certified = NULL;
 			UPDATE cudal1.candidate SET purpose = 'null', code_hash = sha256(code_hash) WHERE purpose = 'certification'}, q{SELECT cudal1_certify_task('task'), cudal1_certify_task('islands')} ],
 		[ 'again', q{UPDATE cudal1.candidate SET state = 'discarded', failure = 'lost', reward = NULL, score = NULL, decided_at = now(), measurement_id = NULL WHERE purpose = 'certification'},
 			q{SELECT cudal1_certify_task('task')} ],

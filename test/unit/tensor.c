@@ -118,6 +118,20 @@ changes(Change change, double a, double b, double c, double d)
 	return to[0] == (float) a && to[1] == (float) b && to[2] == (float) c && to[3] == (float) d;
 }
 
+/* two rows of three elements along the last axis or, `after` them, the first, thinned */
+static bool
+thins(uint64_t after, bool sample, const float *expected)
+{
+	const float from[6] = {1, 2, 6, -4, 0, 7};
+	Thinning	thin = {.rows = after > 1 ? 3 : 2,.length = after > 1 ? 2 : 3,.after = after,
+	.dtype = WIRE_FLOAT32,.sample = sample};
+	float		to[6];
+
+	for (uint64_t row = 0; row < thin.rows; row++)
+		tensor_thin(from, to, &thin, row);
+	return memcmp(to, expected, sizeof(to)) == 0;
+}
+
 /* whether half of many numbers are nudged, by a unit in the last place and towards 0 */
 static bool
 nudges(void)
@@ -265,6 +279,11 @@ main(void)
 		  || changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 1.875),
 		  "numbers that stand for integers are not nudged");
 	check(nudges(), "half of the others are");
+	check(thins(1, false, (float[6]) {3, 3, 3, 1, 1, 1})
+		  && thins(3, false, (float[6]) {-1.5f, 1, 6.5f, -1.5f, 1, 6.5f}),
+		  "rows along an axis become their means");
+	check(thins(1, true, (float[6]) {2, 0, 12, -8, 0, 14}),
+		  "or every second element counts twice");
 	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
 		  "values with the digits of a float32");
 	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),

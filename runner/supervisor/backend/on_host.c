@@ -135,6 +135,14 @@ host_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, vo
 }
 
 static bool
+host_thin(Measure *m, const void *from, void *to, const Thinning *thin)
+{
+	for (uint64_t row = 0; row < thin->rows; row++)
+		tensor_thin(from, to, thin, row);
+	return true;
+}
+
+static bool
 host_take(Measure *m, void *memory, const void *from, size_t bytes)
 {
 	memcpy(memory, from, bytes);
@@ -150,7 +158,7 @@ host_scale_at(Measure *m, const float *scales, uint64_t element)
 const ArrayCalls host_arrays = {
 	.alloc = host_alloc, .free = host_free, .take = host_take, .input = host_input,
 	.copy = host_copy, .change = host_change, .compare = host_compare, .pick = host_pick,
-	.bases = host_bases, .scale_at = host_scale_at,
+	.bases = host_bases, .thin = host_thin, .scale_at = host_scale_at,
 };
 
 static size_t

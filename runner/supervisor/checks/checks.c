@@ -9,7 +9,6 @@
  * seconds of a run, from which windows get their lengths.
  */
 #define _GNU_SOURCE
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,35 +23,6 @@
 #define ROUNDED_ATOL	0.1
 #define MOST_MOVES		1e6		/* a finite number for evidence */
 
-/* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
-static bool
-underflows(const Measure *m, int output)
-{
-	return tensor_dtype_is_float(m->output[output].dtype)
-		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
-}
-
-/*
- * Whether the outputs of two inputs differ. Outputs that underflow, as a product of many numbers,
- * count as the same.
- */
-static bool
-compare_inputs(Measure *m, const char *one, const char *other, bool *differ)
-{
-	*differ = false;
-	for (int i = 0; i < m->outputs; i++)
-	{
-		const Tensor *t = &m->output[i];
-		Comparison	c;
-
-		if (!m->backend->arrays->compare(m, one + t->gathered, other + t->gathered, i,
-										 &m->tolerance[i], &c))
-			return false;
-		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
-	}
-	return true;
-}
-
 /* Whether outputs depend on the inputs. Where none does, a constant would be right. */
 static bool
 depends_on_inputs(Checks *c)
@@ -61,7 +31,7 @@ depends_on_inputs(Checks *c)
 	bool		differ = m->output_bytes == 0;
 
 	for (uint32_t i = 1; i < c->n && !differ; i++)
-		if (!compare_inputs(m, c->expected, c->expected + i * m->output_bytes, &differ))
+		if (!checks_differ(m, c->expected, c->expected + i * m->output_bytes, &differ))
 			return false;
 	return differ || c->n < 2
 		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
@@ -326,10 +296,9 @@ check_reference(Checks *c)
 		|| !depends_on_inputs(c)
 		|| !probes_learn(c))
 		return false;
-	/* a server has null candidates for that */
-	if (m->options->cli && !weak_note(c))
+	if ((m->options->cli || m->job->certify) && !weak_note(c))
 		return false;
-	if (m->job->counts_work)
+	if (m->job->certify)
 		note_work(c, limit);
 	note_memory(m, &c->reference, 0);
 	/* on a GPU it ends while the first candidate loads */

@@ -60,6 +60,12 @@ extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint
 extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
 								  double limit);
 
+/*
+ * Whether the outputs of two inputs differ. Outputs that underflow, as a product of many numbers,
+ * count as the same.
+ */
+extern bool checks_differ(Measure *m, const char *one, const char *other, bool *differ);
+
 /* checks.c: right on first inputs, and how long a run takes; false after conclude() */
 extern bool checks_run(Measure *m);
 
@@ -170,6 +176,12 @@ extern void probes_explain(Checks *c);
 extern void probes_forget(Checks *c);
 
 /*
+ * The reference's outputs for a changed input, which it may refuse, or end by. That is no fault of
+ * the task's: it goes on in another process then. False after conclude()
+ */
+extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
+
+/*
  * The reference's outputs of the first input where that is off by a unit in the last place, to
  * c->found; `known`: there was room for it. False after conclude()
  */
@@ -178,8 +190,8 @@ extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *know
 /* weak.c: whether code that does no work would be right */
 
 /*
- * Notes as evidence "weak" what passes the checks and does none of the task's work, if anything
- * does; false after conclude()
+ * Notes as evidence "weak" what passes the checks and does none of the task's work, or false; false
+ * after conclude()
  */
 extern bool weak_note(Checks *c);
 

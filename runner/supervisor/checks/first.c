@@ -3,6 +3,7 @@
  *		What the checks before any pair ask of either side.
  */
 #define _GNU_SOURCE
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -102,4 +103,29 @@ checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char
 	m->member->time[side] = time;
 	measure_end(m, executor);
 	return good;
+}
+
+/* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
+static bool
+underflows(const Measure *m, int output)
+{
+	return tensor_dtype_is_float(m->output[output].dtype)
+		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
+}
+
+bool
+checks_differ(Measure *m, const char *one, const char *other, bool *differ)
+{
+	*differ = false;
+	for (int i = 0; i < m->outputs; i++)
+	{
+		const Tensor *t = &m->output[i];
+		Comparison	c;
+
+		if (!m->backend->arrays->compare(m, one + t->gathered, other + t->gathered, i,
+										 &m->tolerance[i], &c))
+			return false;
+		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
+	}
+	return true;
 }

@@ -332,20 +332,16 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 	return true;
 }
 
-/*
- * The reference may refuse a probe, or end by it, which is no fault of the task's. It goes on in
- * another process then.
- */
-static bool
-run_reference(Checks *c, uint32_t slot, char *out, bool *ran)
+bool
+probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 {
 	Measure    *m = c->m;
 	Result		before = *m->result;
 	double		limit = m->job->profile.build_seconds;
 
 	before.evidence = json_deep_copy(before.evidence);
-	*ran = checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, slot, c->seeds[0], out,
-						   limit, NULL);
+	*ran = checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, slot, seed, out, limit,
+						   NULL);
 	if (*ran || executor_cancelled || m->result->outcome == OUTCOME_LOST)
 	{
 		json_decref(before.evidence);
@@ -377,9 +373,9 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 	if (!probe->expected)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	/* The process may have kept something, so outputs that move little are right. */
-	if (!run_reference(c, slot, probe->expected, &counts)
+	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts)
 		|| (counts && (!nudge(c, slot, c->slots, true)
-					   || !run_reference(c, c->slots, c->found, &counts)))
+					   || !probes_run(c, c->slots, c->seeds[0], c->found, &counts)))
 		|| (counts && !judge_probe(c, probe, c->found, &counts)))
 		return false;
 	if (counts)

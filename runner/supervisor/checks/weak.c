@@ -2,10 +2,11 @@
  * weak.c
  *		Whether code that does no work would be right.
  *
- * A server measures such code as null candidates (sql/46-certification.sql). Where there is none,
- * zeros, what the reference gives for another input, copies of inputs and means of the outputs are
- * compared with the outputs that are expected of a candidate. Probes do not count here: code can
- * tell them from the task's own inputs, and do the work for them alone.
+ * A task pays for nothing where zeros are right, or what the reference gives for another input, or
+ * copies of inputs, or what it gives for less of an input, or means of the outputs. So these are
+ * compared with the outputs that are expected of a candidate, when a task is measured for the first
+ * time. Probes do not count here: code can tell them from the task's own inputs, and do the work
+ * for them alone.
  */
 #include <stdlib.h>
 
@@ -17,13 +18,24 @@ typedef enum Answer
 	ANSWER_OTHER,				/* the outputs for the first input */
 	ANSWER_COPY,				/* of an input of the same type and size */
 	ANSWER_MEANS,				/* of the outputs along an axis, the first, and those after it */
-	ANSWERS = ANSWER_MEANS + WIRE_MAX_DIMS
+	/* the reference's for every second element of an array, or for the means of its rows */
+	ANSWER_SAMPLE = ANSWER_MEANS + WIRE_MAX_DIMS,
+	ANSWER_MOMENT,
+	ANSWERS
 } Answer;
 
-#define MEANS_MOST		((size_t) 1 << 22)	/* elements of an output whose means are taken */
+#define ROW_MOST		((uint64_t) 1 << 22)	/* elements of a row whose mean is taken */
 
-static const char *const words[] = {"zeros", "the output for other inputs", "a copy of an input",
-"the means of the outputs along an axis"};
+static const char *
+in_words(Answer answer)
+{
+	return answer == ANSWER_ZEROS ? "zeros"
+		: answer == ANSWER_OTHER ? "the output for other inputs"
+		: answer == ANSWER_COPY ? "a copy of an input"
+		: answer == ANSWER_SAMPLE ? "work on half of an input, which counts twice"
+		: answer == ANSWER_MOMENT ? "work on the means of an input's rows"
+		: "the means of the outputs along an axis";
+}
 
 static const char *
 copy_of_input(Measure *m, const Checks *c, const Tensor *output, uint32_t slot)
@@ -38,40 +50,83 @@ copy_of_input(Measure *m, const Checks *c, const Tensor *output, uint32_t slot)
 	return NULL;
 }
 
+/* The rows of an array along an axis; false: they have one element, or too many. */
+static bool
+rows_along(const Tensor *t, uint32_t axis, Thinning *thin)
+{
+	*thin = (Thinning) {.dtype = t->dtype,.after = 1};
+	if (axis >= t->ndim || t->elements == 0 || !tensor_dtype_is_float(t->dtype))
+		return false;
+	thin->length = (uint64_t) t->shape[axis];
+	thin->rows = t->elements / thin->length;
+	for (uint32_t d = axis + 1; d < t->ndim; d++)
+		thin->after *= (uint64_t) t->shape[d];
+	return thin->length > 1 && thin->length <= ROW_MOST;
+}
+
+/* The pairs of elements of an array; false: it has none. */
+static bool
+pairs_of(const Tensor *t, Thinning *thin)
+{
+	*thin = (Thinning) {.dtype = t->dtype,.rows = t->elements / 2,.length = 2,.after = 1,
+	.sample = 1};
+	return thin->rows > 0 && tensor_dtype_is_float(t->dtype);
+}
+
 /* The means of an output along an axis, each instead of its elements; NULL: it has none. */
 static const char *
 means_of(Measure *m, const char *expected, const Tensor *t, uint32_t axis, char *memory)
 {
-	size_t		length = axis < t->ndim ? (size_t) t->shape[axis] : 0;
-	size_t		after = 1;
-	double	   *value;
-	void	   *means;
-	bool		good;
+	Thinning	thin;
 
-	if (length < 2 || t->elements > MEANS_MOST || !tensor_dtype_is_float(t->dtype))
-		return NULL;
-	for (uint32_t d = axis + 1; d < t->ndim; d++)
-		after *= (size_t) t->shape[d];
-	value = calloc(t->elements, sizeof(*value));
-	means = malloc(t->bytes);
-	good = value && means && m->backend->arrays->pick(m, expected, t, t->elements, value);
-	for (size_t i = 0; good && i < t->elements; i++)
-	{
-		size_t		first = i - i / after % length * after;
-
-		if (i != first)
-			value[first] += value[i];
-	}
-	for (size_t i = 0; good && i < t->elements; i++)
-		tensor_store_float(means, t->dtype, i,
-						   value[i - i / after % length * after] / (double) length);
-	good = good && m->backend->arrays->take(m, memory, means, t->bytes);
-	free(value);
-	free(means);
-	return good ? memory : NULL;
+	return rows_along(t, axis, &thin) && m->backend->arrays->thin(m, expected, memory, &thin)
+		? memory : NULL;
 }
 
-/* whether an answer is right for the input of a slot; `memory`: zeros, or room for others */
+/* What the reference gives for less of an input of a slot; `ran`: it gives something. */
+static bool
+answer_less(Checks *c, Answer answer, int input, uint32_t slot, char *memory, bool *ran)
+{
+	Measure    *m = c->m;
+	const ArrayCalls *arrays = m->backend->arrays;
+	const Tensor *t = &m->inputs.tensor[input];
+	uint32_t	scratch = c->slots;
+	Thinning	thin;
+
+	*ran = false;
+	if (c->spare == 0
+		|| !(answer == ANSWER_SAMPLE ? pairs_of(t, &thin) : rows_along(t, t->ndim - 1, &thin)))
+		return true;
+	return arrays->copy(m, &c->arena, slot, scratch)
+		&& arrays->thin(m, arrays->input(m, &c->arena, slot, input),
+						arrays->input(m, &c->arena, scratch, input), &thin)
+		&& probes_run(c, scratch, c->seeds[slot], memory, ran);
+}
+
+/* The largest input of which less gives other outputs; -1: there is none. */
+static bool
+choose_input(Checks *c, Answer answer, char *memory, int *input)
+{
+	const Tensor *t = c->m->inputs.tensor;
+
+	*input = -1;
+	for (int i = 0; i < c->m->inputs.n; i++)
+	{
+		bool		ran;
+		bool		differ = false;
+
+		if (*input >= 0 && t[i].elements <= t[*input].elements)
+			continue;
+		if (!answer_less(c, answer, i, 0, memory, &ran)
+			|| (ran && !checks_differ(c->m, c->expected, memory, &differ)))
+			return false;
+		if (differ)
+			*input = i;
+	}
+	return true;
+}
+
+/* whether an answer is right for the input of a slot; `memory`: the answer, or room for one */
 static bool
 is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 {
@@ -83,9 +138,9 @@ is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 	{
 		const Tensor *t = &m->output[o];
 		size_t		at = t->gathered;
-		const char *found = answer == ANSWER_ZEROS ? memory + at
-			: answer == ANSWER_OTHER ? c->expected + at
+		const char *found = answer == ANSWER_OTHER ? c->expected + at
 			: answer == ANSWER_COPY ? copy_of_input(m, c, t, slot)
+			: answer < ANSWER_MEANS || answer >= ANSWER_SAMPLE ? memory + at
 			: means_of(m, expected + at, t, (uint32_t) (answer - ANSWER_MEANS), memory + at);
 		Comparison	differ = {.equal = false};
 
@@ -101,9 +156,15 @@ is_right(Checks *c, Answer answer, char *memory, uint32_t slot, bool *right)
 static bool
 passes(Checks *c, Answer answer, char *memory, bool *right)
 {
-	*right = answer != ANSWER_OTHER || c->n > 1;
+	bool		less = answer >= ANSWER_SAMPLE;
+	int			input = 0;
+
+	if (less && !choose_input(c, answer, memory, &input))
+		return false;
+	*right = input >= 0 && (answer != ANSWER_OTHER || c->n > 1);
 	for (uint32_t i = answer == ANSWER_OTHER; i < c->n && *right; i++)
-		if (!is_right(c, answer, memory, i, right))
+		if ((less && !answer_less(c, answer, input, i, memory, right))
+			|| (*right && !is_right(c, answer, memory, i, right)))
 			return false;
 	return true;
 }
@@ -115,18 +176,19 @@ weak_note(Checks *c)
 	char	   *nothing = calloc(1, m->output_bytes + 1);
 	char	   *memory = measure_alloc(m, m->output_bytes);
 	bool		right = false;
-	bool		good = (nothing && memory
-						&& m->backend->arrays->take(m, memory, nothing, m->output_bytes))
-		|| conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+	bool		room = nothing && memory;
+	bool		good = !room || m->backend->arrays->take(m, memory, nothing, m->output_bytes);
 
-	for (int answer = 0; answer < ANSWERS && good && !right; answer++)
+	for (int answer = 0; answer < ANSWERS && room && good && !right; answer++)
 	{
-		const char *said = words[answer < ANSWER_MEANS ? answer : ANSWER_MEANS];
-
 		good = passes(c, answer, memory, &right);
 		if (good && right)
-			json_object_set_new(m->result->evidence, "weak", json_string(said));
+			json_object_set_new(m->result->evidence, "weak",
+								json_string(in_words(answer)));
 	}
+	/* Where there is no room, another measurement may tell. */
+	if (room && good && !right)
+		json_object_set_new(m->result->evidence, "weak", json_false());
 	measure_free(m, memory);
 	free(nothing);
 	return good;

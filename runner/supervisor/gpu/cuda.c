@@ -303,7 +303,8 @@ load_kernels(Measure *m)
 	Gpu		   *gpu = m->gpu;
 	CuModuleRef module;
 	static const char *const names[GPU_KERNELS] = {"cudal1_fill", "cudal1_poison",
-		"cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_bases", "cudal1_compare"};
+		"cudal1_gather", "cudal1_change", "cudal1_pick", "cudal1_bases", "cudal1_thin",
+		"cudal1_compare"};
 
 	if (!gpu_kernels[0])
 		return conclude(m, OUTCOME_LOST, GPU_NO_KERNELS);

@@ -119,7 +119,8 @@ typedef struct GpuSeen
 /* the supervisor's own, see cuda_kernels.cu */
 typedef enum GpuKernel
 {
-	GPU_FILL, GPU_POISON, GPU_GATHER, GPU_CHANGE, GPU_PICK, GPU_BASES, GPU_COMPARE, GPU_KERNELS
+	GPU_FILL, GPU_POISON, GPU_GATHER, GPU_CHANGE, GPU_PICK, GPU_BASES, GPU_THIN, GPU_COMPARE,
+	GPU_KERNELS
 } GpuKernel;
 
 typedef struct Gpu

@@ -240,6 +240,14 @@ gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, voi
 }
 
 static bool
+gpu_thin(Measure *m, const void *from, void *to, const Thinning *thin)
+{
+	void	   *parameters[] = {&from, &to, (void *) (uintptr_t) thin};
+
+	return gpu_launch(m, GPU_THIN, thin->rows, 1, parameters) && gpu_synchronize(m);
+}
+
+static bool
 gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
 {
 	return gpu_good(m, m->gpu->driver.MemcpyHtoD((CuAddress) (uintptr_t) memory, from, bytes),
@@ -259,5 +267,5 @@ gpu_scale_at(Measure *m, const float *scales, uint64_t element)
 const ArrayCalls gpu_arrays = {
 	.alloc = gpu_alloc, .free = gpu_free, .take = gpu_take, .input = gpu_input, .copy = gpu_copy,
 	.change = gpu_change, .compare = gpu_compare, .pick = gpu_pick, .bases = gpu_bases,
-	.scale_at = gpu_scale_at,
+	.thin = gpu_thin, .scale_at = gpu_scale_at,
 };

@@ -168,6 +168,15 @@ cudal1_bases(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64
 		tensor_store(out, dtype, i, tensor_base(arrays, stride, count, dtype, i), 0);
 }
 
+/* an array with less in it, a row a thread */
+extern "C" __global__ void
+cudal1_thin(const void *from, void *to, Thinning thin)
+{
+#pragma unroll 1
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < thin.rows; i += threads())
+		tensor_thin(from, to, &thin, i);
+}
+
 /* the rule of tensor_compare */
 extern "C" __global__ void
 cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
