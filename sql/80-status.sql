@@ -51,53 +51,56 @@ RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN cudal1.in_words(GREATEST(0, EXTRACT(epoch FROM clock_timestamp() - since)::float8));
 COMMENT ON FUNCTION cudal1.ago IS 'how long ago, rounded, in words';
 
-CREATE FUNCTION cudal1.status_of_names()
-RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE VIEW cudal1.undecided AS
+	SELECT c.candidate_id, c.state FROM cudal1.candidate AS c
+		WHERE c.state IN ('queued', 'measuring', 'verifying')
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j
+				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+COMMENT ON VIEW cudal1.undecided IS
+'candidates without a verdict that wait for no job, as after a restore (cudal1_requeue())';
+
+CREATE FUNCTION @extschema@.cudal1_status()
+RETURNS TABLE (item text, value text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	e		pg_extension;
+	own		pg_extension;
+	w		record;			-- the worker
+	r		record;
+	here	constant text := current_database();
 BEGIN
-	SELECT x.* INTO STRICT e FROM pg_extension AS x WHERE x.extname = 'cudal1';
-	RETURN QUERY SELECT 'version', e.extversion,
+	-- the version, and what others put beside the extension
+	SELECT x.* INTO STRICT own FROM pg_extension AS x WHERE x.extname = 'cudal1';
+	RETURN QUERY SELECT 'version', own.extversion,
 		(SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.',
 				a.default_version)
 			FROM pg_available_extensions AS a
-			WHERE a.name = 'cudal1' AND a.default_version <> e.extversion);
+			WHERE a.name = 'cudal1' AND a.default_version <> own.extversion);
 
 	-- A function that another role puts beside the extension's may be called in a user's query. The
 	-- extension's own calls name schema cudal1.
-	RETURN QUERY SELECT 'schema', format('%s may create in schema %I', r.roles, r.nspname),
+	RETURN QUERY SELECT 'schema', format('%s may create in schema %I', o.roles, o.nspname),
 			format('REVOKE CREATE ON SCHEMA %I FROM %s; a function there with the name of one of '
-				'cudal1''s may be called in its place.', r.nspname, r.roles)
+				'cudal1''s may be called in its place.', o.nspname, o.roles)
 		FROM (SELECT n.nspname, string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
 					ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
 				FROM pg_namespace AS n CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
-				WHERE n.oid = e.extnamespace AND a.privilege_type = 'CREATE'
-					AND a.grantee NOT IN (n.nspowner, e.extowner)
-				GROUP BY n.nspname) AS r;
-	RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures),
+				WHERE n.oid = own.extnamespace AND a.privilege_type = 'CREATE'
+					AND a.grantee NOT IN (n.nspowner, own.extowner)
+				GROUP BY n.nspname) AS o;
+	RETURN QUERY SELECT 'foreign functions', cudal1.clip(o.signatures),
 			'They are not the extension''s but bear such names, and may be called in place of its '
 			'own: drop them.'
 		FROM (SELECT string_agg(f.oid::regprocedure::text, ', '
 					ORDER BY f.oid::regprocedure::text) AS signatures
 				FROM pg_proc AS f
-				WHERE f.pronamespace = e.extnamespace AND starts_with(f.proname::text, 'cudal1_')
+				WHERE f.pronamespace = own.extnamespace AND starts_with(f.proname::text, 'cudal1_')
 					AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
 						AND d.objid = f.oid AND d.deptype = 'e'
-						AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid)) AS r
-		WHERE r.signatures IS NOT NULL;
-END
-$$;
-COMMENT ON FUNCTION cudal1.status_of_names IS
-'cudal1_status(): the version, and what others put beside the extension';
+						AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = own.oid)) AS o
+		WHERE o.signatures IS NOT NULL;
 
-CREATE FUNCTION cudal1.status_of_server()
-RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	w		record;
-	here	constant text := current_database();
-BEGIN
+	-- the library, the worker, the switches
 	RETURN QUERY SELECT 'preload', CASE WHEN p.preloaded THEN 'yes' ELSE 'no' END,
 			CASE WHEN NOT p.preloaded
 				THEN 'Add cudal1 to shared_preload_libraries in postgresql.conf and restart the '
@@ -161,17 +164,8 @@ BEGIN
 			format('Backslashes of codes and patterns are read otherwise: ALTER DATABASE %I SET '
 				'standard_conforming_strings = on;', here)
 		WHERE current_setting('standard_conforming_strings') = 'off';
-END
-$$;
-COMMENT ON FUNCTION cudal1.status_of_server IS
-'cudal1_status(): the library, the worker, the switches';
 
-CREATE FUNCTION cudal1.status_of_devices()
-RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	r		record;
-BEGIN
+	-- devices, their hosts, tasks that none can measure, or that are bad or weak
 	RETURN QUERY SELECT 'devices', 'none',
 			'A worker or an agent registers what cudal1-measure --devices prints on its host; run '
 				'that by hand to see what it finds.'
@@ -258,25 +252,8 @@ BEGIN
 		RETURN QUERY SELECT 'weak tasks', r.weak::text,
 			r.first_weak || '. The option weak says what becomes of candidates.';
 	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.status_of_devices IS
-'cudal1_status(): devices, their hosts, tasks that none can measure, or that are bad or weak';
 
-CREATE VIEW cudal1.undecided AS
-	SELECT c.candidate_id, c.state FROM cudal1.candidate AS c
-		WHERE c.state IN ('queued', 'measuring', 'verifying')
-			AND NOT EXISTS (SELECT FROM cudal1.job AS j
-				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
-COMMENT ON VIEW cudal1.undecided IS
-'candidates without a verdict that wait for no job, as after a restore (cudal1_requeue())';
-
-CREATE FUNCTION cudal1.status_of_queue()
-RETURNS TABLE (item text, value text, hint text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	r		record;
-BEGIN
+	-- what waits, and what was lost
 	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
 		count(*) FILTER (WHERE j.state = 'running') AS running,
 			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp())
@@ -342,19 +319,6 @@ BEGIN
 		WHERE q.n > 0
 			AND (NOT m.enabled OR m.not_before > clock_timestamp() OR q.error IS NOT NULL)
 		ORDER BY m.name;
-END
-$$;
-COMMENT ON FUNCTION cudal1.status_of_queue IS 'cudal1_status(): what waits, and what was lost';
-
-CREATE FUNCTION @extschema@.cudal1_status()
-RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-BEGIN
-	RETURN QUERY SELECT s.* FROM cudal1.status_of_names() AS s;
-	RETURN QUERY SELECT s.* FROM cudal1.status_of_server() AS s;
-	RETURN QUERY SELECT s.* FROM cudal1.status_of_devices() AS s;
-	RETURN QUERY SELECT s.* FROM cudal1.status_of_queue() AS s;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_status() IS
