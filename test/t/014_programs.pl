@@ -69,22 +69,34 @@ is($found{group}, 'own', 'it leads its own group');
 like($found{directory}, qr/scratch$/, 'it runs in the scratch directory');
 is($found{oom_score_adj}, '900', 'the kernel takes it before the server');
 
-# a program that hangs is ended when its time is over; waiting for the device does not count as its time
+# A program that hangs, here because it is stopped, is ended when its time is over, and its job is measured again. Waiting for the device does
+# not count as its time, as long as the program says every few seconds that it waits.
 $node->safe_psql('postgres', <<'END');
 INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "short", "shipped": false, "build_seconds": 1, "budget_seconds": 0.1,
-	"check_seconds": 0, "run_limit_max": 0.01, "attempts": 1}')).* FROM cudal1.profile p WHERE name = 'quick';
+	"check_seconds": 0, "run_limit_max": 0.01, "attempts": 2}')).* FROM cudal1.profile p WHERE name = 'quick';
 SELECT cudal1_add_task('hasty', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
 								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}', 1, '{"profile": "short", "device": "cpu"}');
 END
 $node->append_conf('postgresql.conf', "cudal1.child_grace = 1s");
 $node->reload;
-my $hung = scalar_of($node, "SELECT cudal1_submit('hasty', E'stubborn\\nwait never')");
-my $patient = scalar_of($node, "SELECT cudal1_submit('hasty', E'progress waiting 0\\nwait patience\\nresult 1.5')");
-wait_for($node, "SELECT verdict($hung)", 'discarded lost', 'a program that hangs is ended');
-like(scalar_of($node, "SELECT detail FROM cudal1.candidate WHERE candidate_id = $hung"), qr/did not end in time/, 'for the time it took');
+sub hasty { return scalar_of($node, "SELECT cudal1_submit('hasty', E'$_[0]')") }
+sub stop_first
+{
+	my ($phase, $reward) = @_;
+	my $candidate = hasty("first progress $phase 0\\nfirst wait never\\nresult $reward");
+	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $candidate", $phase, "a program is $phase");
+	my ($job) = scalar_of($node, "SELECT job_id FROM cudal1.job WHERE candidate_id = $candidate");
+	kill 'STOP', map { (split)[3] } trace($node, qr/^start $job 1 /);
+	return $candidate;
+}
+my $stopped = stop_first('measuring', 1.4);
+my $patient = hasty('progress waiting 0\nwait patience\nresult 1.5');
+wait_for($node, "SELECT verdict($stopped)", 'successful 1.4', 'a program that is stopped is ended, and its job measured again');
+like(scalar_of($node, "SELECT detail FROM cudal1.measurement WHERE candidate_id = $stopped AND NOT accepted"), qr/did not end in time/, 'for the time it took');
 touch_file($node, 'patience');
 wait_for($node, "SELECT verdict($patient)", 'successful 1.5', 'one that waits for its device is not');
+wait_for($node, "SELECT verdict(@{[ stop_first('waiting', 1.6) ]})", 'successful 1.6', 'one that is stopped while it waits is');
 
 # no program at all
 my $program = scalar_of($node, 'SHOW cudal1.measure_path');

@@ -3,7 +3,6 @@
 # The kills follow a fixed random sequence: who, and how long after the one before. FAULTS=300 makes that many; by default it
 # is 24, so that the file ends within a few minutes.
 use Testing 'await';
-use Fcntl qw(:flock);
 use List::Util qw(sum0);
 use Processes;
 use Time::HiRes qw(sleep time);
@@ -185,53 +184,15 @@ note('measurements: ' . sql(q{SELECT string_agg(outcome || ' ' || n, ', ' ORDER 
 
 # ---- frozen ----
 
-# the CPU device, as whoever measures takes it
-sub take_device
-{
-	my $key = sql(q{SELECT regexp_replace(device_key, '^.*cpu:', '') FROM cudal1.device WHERE class = 'cpu'}) =~ s/[^A-Za-z0-9]/-/gr;
-	my $lock;
-	open($lock, '<', "/run/lock/cudal1-cpu-$key.lock") || open($lock, '<', "/tmp/cudal1-cpu-$key.lock") or die "no lock of device cpu:$key: $!";
-	flock($lock, LOCK_EX) or die "device cpu:$key: $!";
-	return $lock;
-}
-
-# stops processes of a kind that were not stopped before, and returns them
-sub freeze
-{
-	my ($kind, $name, @before) = @_;
-	my $until = time() + 30;
-	my @found;
-	sleep 0.002 until (@found = grep { my $pid = $_; !grep { $_ == $pid } @before } victims($kind)) || time() > $until;
-	ok(@found, "a victim to freeze: $name");
-	kill 'STOP', @found;
-	return @found;
-}
-
-sub gone
-{
-	my ($kind, $name, @frozen) = @_;
-	drained("$name stops nobody for ever");
-	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @frozen), 'and is gone');
-	return;
-}
-
-# The worker ends a supervisor that is stopped, and one that waits too long for its device, and measures again.
-submit(1) until $submitted % 4 == 3;
-drained('the queue is empty');
-my $lock = take_device();
-submit(1);
-my @frozen = freeze('measure', 'a supervisor');
-submit(1);
-await(sub { sql('SELECT phase FROM cudal1.activity ORDER BY job_id DESC LIMIT 1') eq 'waiting' }, 'another waits for its device');
-push @frozen, freeze('measure', 'a supervisor that waits for its device', @frozen);
-close $lock;
-gone('measure', 'a frozen supervisor', @frozen);
-
-# a supervisor ends an executor that does not answer
+# a supervisor ends an executor that does not answer; t/014 has supervisors that are stopped
 submit(1) until $submitted % 4 == 3;
 drained('the queue is empty');
 submit(1);
-gone('executor', 'a frozen executor', freeze('executor', 'an executor'));
+my @frozen;
+await(sub { @frozen = victims('executor') }, 'an executor to freeze');
+kill 'STOP', @frozen;
+drained('a frozen executor stops nobody for ever');
+ok(!grep({ my $pid = $_; grep { $_ == $pid } victims('executor') } @frozen), 'and is gone');
 nothing_lost('after freezes');
 
 # a worker that stops: its lease ends, another claims the job, and the first, awake again, is fenced off
