@@ -49,15 +49,17 @@ my %cases = (
 	'throttle:2' => 'answered 3 0 200', 'later:1' => 'answered 2 0 200', 'busy:2' => 'answered 3 0 200', 'full:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200', 'interrupted:1' => 'answered 2 1 200',
 	'void:1' => 'answered 2 1 200',
 	'linger' => 'answered 1 0 200', 'chatter' => 'answered 1 0 200', 'endless' => 'answered 1 0 200',
-	'error' => 'failed 3 3 500', 'broken' => 'failed 3 3 200', 'complaint' => 'failed 3 3 200', 'stall' => 'failed 3 3 200', 'silent' => 'failed 3 3',
+	'error' => 'failed 3 3 500', 'broken' => 'failed 3 3 200', 'complaint' => 'failed 3 3 200', 'stall' => 'failed 1 1 200', 'silent:1' => 'answered 2 1 200',
 	'denied' => 'failed 1 1 401', 'redirect' => 'failed 1 1 302', 'comments' => 'failed 1 1 200', 'huge' => 'failed 1 1 200');
 my %ids;
 for my $case (sort keys %cases)
 {
 	# short only where the case ends by silence, because any endpoint on a busy machine is silent for a moment
-	my $stall = $case =~ /^(stall|silent|linger|chatter)$/ ? 2 : 120;
+	my $stall = $case =~ /^(stall|silent:1|linger|chatter)$/ ? 2 : 120;
+	# libcurl takes nine seconds to call a transfer too slow
+	my $tries = $case eq 'stall' ? 1 : 3;
 	add_model($node, $endpoint, $case,
-		options => qq({"max_tries": 3, "stall_seconds": $stall, "max_answer_bytes": 20000, "max_body_bytes": 200000}),
+		options => qq({"max_tries": $tries, "stall_seconds": $stall, "max_answer_bytes": 20000, "max_body_bytes": 200000}),
 		more => $case eq 'denied' ? ", key_name => 'mine'" : '');
 	$ids{$case} = ask($case);
 }
@@ -161,9 +163,9 @@ wait_for($node, "SELECT concat_ws(' ', state, attempt, candidate_id IS NOT NULL)
 	'after a crash of the server the answer is there, without another request');
 is(scalar(endpoint_lines('models', 'requests', qr/ wait:held /)), 1, 'it was paid for once');
 
-# a campaign, carried out by the worker alone, over a restart in its middle
+# a campaign, carried out by the worker alone, over a restart in its middle; its codes are measured before the 240 above
 add_model($node, $endpoint, 'slow:0.1');
-$node->safe_psql('postgres', "SELECT cudal1_add_campaign('five', 'vanilla', '{ok,slow:0.1}', options => '{\"ahead\": 2}')");
+$node->safe_psql('postgres', "SELECT cudal1_add_campaign('five', 'vanilla', '{ok,slow:0.1}', options => '{\"ahead\": 2, \"priority\": 1}')");
 $node->poll_query_until('postgres', "SELECT trials > 2 FROM cudal1.campaign_progress WHERE name = 'five'");
 $node->restart;
 wait_for($node, "SELECT concat_ws(' ', state, done, trials) FROM cudal1.campaign_progress WHERE name = 'five'", 'finished 2 10', 'a campaign is carried out');
@@ -172,12 +174,13 @@ is($node->safe_psql('postgres', "SELECT count(DISTINCT candidate_id) FROM cudal1
 is($node->safe_psql('postgres', "SELECT success FROM cudal1_speedup_report('vanilla: ok') WHERE level = 'All'"), '1', 'and the report shows the method');
 
 # what trainers read, one JSON object a line
-$node->safe_psql('postgres', q{SELECT cudal1_submit('task', E'result 1.25\n# \\\\ \\\\t " caf\u00e9', 'odd')});
+$node->safe_psql('postgres', q{SELECT cudal1_submit('task', E'result 1.25\n# \\\\ \\\\t " caf\u00e9', 'odd', priority => 1)});
 wait_for($node, "SELECT count(*) FROM cudal1_sft_dataset(methods => '{odd}')", '1', 'a code with marks in it');
 for my $how ('SELECT cudal1_sft_dataset()', q{COPY (SELECT cudal1_sft_dataset()) TO STDOUT (FORMAT csv, QUOTE e'\x01', DELIMITER e'\x02')})
 {
-	my @rows = map { eval { JSON::PP->new->utf8->decode($_) } } split /\n/, $node->safe_psql('postgres', $how);
-	is(scalar @rows, $node->safe_psql('postgres', 'SELECT count(*) FROM cudal1_sft_dataset()'), 'each line is an object');
+	my @lines = split /\n/, $node->safe_psql('postgres', $how);
+	my @rows = map { eval { JSON::PP->new->utf8->decode($_) } } @lines;
+	is(scalar @rows, scalar @lines, 'each line is an object');
 	is((grep { $_->{method} eq 'odd' } @rows)[0]->{messages}[1]{content}, "```c\nresult 1.25\n# \\ \\t \" caf\x{e9}\n```\n",
 		'as it was: ' . substr $how, 0, 6);
 }
