@@ -126,10 +126,7 @@ BEGIN
 				WHEN 'integer' THEN 'an integer between ' WHEN 'number' THEN 'a number between '
 				WHEN 'switches' THEN 'an object of booleans: ' WHEN 'boolean' THEN 'true or false'
 				WHEN 'string' THEN 'a string' END, r.valid),
-			nullif(concat_ws(' ', CASE r.type WHEN 'choice'
-					THEN cudal1.nearest(value #>> '{}', choices) END,
-				CASE WHEN subject NOT IN ('task', 'model')
-					THEN format('See cudal1.campaign_options(%L).', subject) END), ''));
+			CASE r.type WHEN 'choice' THEN cudal1.nearest(value #>> '{}', choices) END);
 		-- an integer without decimals (4 for 4.0), as the casts of its readers take it
 		result := result || jsonb_build_object(r.name, CASE jsonb_typeof(value)
 			WHEN 'number' THEN to_jsonb(trim_scale((value #>> '{}')::numeric)) ELSE value END);

@@ -244,7 +244,7 @@ COMMENT ON FUNCTION cudal1.note_device IS
 'notes whether a measurement''s device lost its candidate, of which five in a row disable it';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
-	r cudal1.measurement, task_model text, model text, is_last boolean)
+	r cudal1.measurement, t cudal1.task, model text, is_last boolean)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
@@ -263,9 +263,12 @@ BEGIN
 		OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
 		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
 		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	ELSIF task_model <> model THEN
+	ELSIF t.device_model <> model THEN
 		-- the task was pinned to another model while this one measured
-		PERFORM cudal1.requeue_job(j, j.failures, task_model);
+		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
+	ELSIF r.outcome = 'successful' AND j.kind <> 'reverify' AND c.purpose <> 'certification'
+		AND t.certified = 'weak' AND cudal1.reference_problem(t) IS NOT NULL THEN
+		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, cudal1.reference_problem(t));
 	ELSIF r.outcome = 'successful' THEN
 		RETURN false;
 	ELSIF j.kind = 'reverify' AND NOT is_last AND r.outcome NOT IN ('wrong_output', 'cheat') THEN
@@ -282,7 +285,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.conclude_without_score IS
 'ends a claim whose score does not count: cancels it, tries again, queues it for the model that the
-task was pinned to, or fails the candidate. False: the score counts';
+task was pinned to, discards the candidate of a weak task that refuses, or fails it. False: the
+score counts';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
@@ -344,8 +348,9 @@ BEGIN
 	r.code_hash := c.code_hash;
 	r.measured_at := now();
 	INSERT INTO cudal1.measurement VALUES (r.*);
-	PERFORM cudal1.note_task(j.task_id, r.evidence)
-		WHERE t.certified IS NULL AND r.evidence ?| '{bytes,weak}';
+	IF t.certified IS NULL AND r.evidence ?| '{bytes,weak}' THEN
+		t := cudal1.note_task(t, r.evidence);
+	END IF;
 	-- a result that could not be read says nothing of the device
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
@@ -357,8 +362,7 @@ BEGIN
 		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
 				 THEN result ->> 'reference' END;
 	END IF;
-	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model,
-									 j.failures + 1 >= p.attempts) THEN
+	IF cudal1.conclude_without_score(j, c, r, t, d.model, j.failures + 1 >= p.attempts) THEN
 		-- bad, where the attempts are used up
 		PERFORM cudal1.note_reference(j.task_id, found, r.detail, false)
 			WHERE found = 'good' OR found = 'bad' AND r.outcome = 'unverified'

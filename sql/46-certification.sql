@@ -88,22 +88,22 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
 (the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
-CREATE FUNCTION cudal1.note_task(task_id bigint, evidence jsonb)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.note_task(INOUT t cudal1.task, evidence jsonb)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	weak	CONSTANT jsonb := evidence -> 'weak';
-	problem	text;
 BEGIN
-	UPDATE cudal1.task AS t
+	UPDATE cudal1.task AS x
 		SET certified = CASE jsonb_typeof(weak)
 				WHEN 'string' THEN 'weak' WHEN 'boolean' THEN 'passed' END,
 			certified_detail = CASE jsonb_typeof(weak) WHEN 'string' THEN weak #>> '{}' END,
 			bytes = cudal1.json_float(evidence -> 'bytes'),
 			operations = cudal1.json_float(evidence -> 'operations')
-		WHERE t.task_id = note_task.task_id
-		RETURNING cudal1.reference_problem(t) INTO problem;
-	PERFORM cudal1.end_waiting(note_task.task_id, problem) WHERE problem IS NOT NULL;
+		WHERE x.task_id = t.task_id
+		RETURNING x.* INTO t;
+	PERFORM cudal1.end_waiting(t.task_id, cudal1.reference_problem(t))
+		WHERE cudal1.reference_problem(t) IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_task IS
@@ -146,14 +146,6 @@ COMMENT ON FUNCTION cudal1.enqueue_reference IS
 'queues the check of a task''s reference, or of its baseline, as its own candidate behind all other
 work, also where there was one; false: it is queued already';
 
-CREATE FUNCTION cudal1.may_certify(t cudal1.task, d cudal1.device)
-RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN t.retired_at IS NULL AND (t.options ->> 'certify') IS DISTINCT FROM 'false'
-	AND coalesce(t.device_model, t.device) IN (d.class, d.model, d.device_key)
-	AND t.cores <= d.cores AND t.language = ANY (d.languages);
-COMMENT ON FUNCTION cudal1.may_certify IS
-'whether a device without work may check a task, which it can measure, without being asked';
-
 CREATE FUNCTION cudal1.use_idle(d cudal1.device)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET lock_timeout = '20ms'
 AS $$
@@ -162,7 +154,9 @@ DECLARE
 BEGIN
 	SELECT x.* INTO t FROM cudal1.task AS x
 		WHERE x.reference_state = 'unchecked' AND x.reference_detail IS NULL
-			AND cudal1.may_certify(x, d)
+			AND x.retired_at IS NULL AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
+			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
+			AND x.cores <= d.cores AND x.language = ANY (d.languages)
 			-- a measurement under way will tell
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j
 				WHERE j.state = 'running' AND j.task_id = x.task_id)
@@ -177,7 +171,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.use_idle IS
 'gives a device that has no job work that no role asked for: the check of a reference of which
-nothing is known';
+nothing is known, where its task does not rule that out';
 
 CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

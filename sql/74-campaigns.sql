@@ -8,13 +8,6 @@
  * successful codes does not pay for many more.
  */
 
-CREATE FUNCTION cudal1.campaign_options(kind text)
-RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY DEFINER
-RETURN (SELECT jsonb_object_agg(r.name, r.standard) FROM cudal1.option_rules(kind) AS r);
-COMMENT ON FUNCTION cudal1.campaign_options IS
-'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
-successes 2 (2.2); ahead: requests under way for each task and model';
-
 CREATE FUNCTION cudal1.prompt_kind(kind text, options jsonb)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'

@@ -251,7 +251,7 @@ AS $$
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
 			'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
 			-- with which the view cudal1.quota_use is made
-			'cudal1.campaign_options', 'cudal1.quota_of', 'cudal1.used_of']),
+			'cudal1.quota_of', 'cudal1.used_of']),
 		('{analyst}', 'EXECUTE', ARRAY['cudal1_check']),
 		-- what proposes, and asks models
 		('{trainer}', 'EXECUTE',
@@ -269,7 +269,7 @@ AS $$
 			'cudal1.release', 'cudal1.expire_leases', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
 		('{operator}', 'EXECUTE', ARRAY['all', 'cudal1.worker_state', 'cudal1.preloaded',
-			'cudal1.is_operator', 'cudal1.campaign_options', 'cudal1.quota_of', 'cudal1.used_of']),
+			'cudal1.is_operator', 'cudal1.quota_of', 'cudal1.used_of']),
 		-- models in training see neither detectors nor evidence
 		('{trainer}', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',

@@ -1,6 +1,6 @@
 -- Certification: what a first measurement tells of its task, the check of a reference as its own candidate, and that this stays out of everything else.
 BEGIN;
-SELECT plan(41);
+SELECT plan(42);
 SET LOCAL cudal1.certify = off;
 
 CREATE FUNCTION pg_temp.certified(name text) RETURNS text LANGUAGE sql AS
@@ -69,10 +69,11 @@ SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"cer
 
 -- what a weak task's owner says of it
 SELECT cudal1_add_task('refuses', 'class Model: pass # r', 'pytorch', options => '{"device": "cpu", "weak": "refuse"}') \g /dev/null
-SELECT cudal1_submit('refuses', 'goes before') \g /dev/null
+SELECT cudal1_submit('refuses', 'goes before') AS told \gset
 SELECT job_id, attempt FROM cudal1.claim(:d, 'w') \gset
 SELECT cudal1_submit('refuses', 'waits') AS waits, cudal1_check_reference('refuses') \gset
-SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "crash", "evidence": {"weak": "a copy of an input"}}') \g /dev/null
+SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "successful", "score": 2, "lower": 2, "upper": 2, "evidence": {"weak": "a copy of an input"}}') \g /dev/null
+SELECT is(tap.state(:told), 'discarded:unverified', 'the code whose measurement tells of a weak task is not paid where that refuses');
 SELECT is((SELECT state || ' ' || detail FROM cudal1.candidate WHERE candidate_id = :waits),
 	'discarded task "refuses" is weak: code that does none of its work passes (a copy of an input)', 'what waits for a weak task that refuses is discarded');
 SELECT is(pg_temp.work(:d, 'successful', NULL, 1), 'certify false', 'but the check of its reference');

@@ -128,7 +128,6 @@ CREATE TEMPORARY VIEW ours AS
 -- a line: the call with all that is bert's or the first agent's; what becomes of it for PUBLIC, an analyst, the trainer anna, the second agent; why that is harmless
 CREATE TEMPORARY TABLE line (name text PRIMARY KEY, outcome text, says text);
 INSERT INTO line VALUES
-	('cudal1.campaign_options', '- yes yes -', 'defaults'),
 	('cudal1.quota_of', '- yes yes -', 'what cudal1.quota_use shows'),
 	('cudal1.used_of', '- yes yes -', 'what cudal1.quota_use shows'),
 	('cudal1.claim', '- - - 42501', 'a device of another login'),
@@ -210,7 +209,7 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_profile', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'option_rules', 'guard', 'may_certify', 'use_idle', 'note_reference', 'enqueue_reference', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'class_of_language', 'classes', 'languages', 'best_over', 'lacks_baseline', 'over_baseline', 'origin', 'ablation_scores', 'accept_score', 'accept_submission', 'lock_lane', 'advance_campaigns', 'advance_lane', 'ago', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'option_rules', 'guard', 'use_idle', 'note_reference', 'enqueue_reference', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'class_of_language', 'classes', 'languages', 'best_over', 'lacks_baseline', 'over_baseline', 'origin', 'ablation_scores', 'accept_score', 'accept_submission', 'lock_lane', 'advance_campaigns', 'advance_lane', 'ago', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
 	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'change_privileges',
 	'check_argument', 'check_candidate', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'check_temperature', 'code_hash', 'code_of_bucket', 'compare_tasks', 'compose_prompt', 'conclude_without_score', 'conservative_round', 'room_of', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue',

@@ -226,7 +226,7 @@ my %reads = (
 	cudal1_score_rounds => q{'{1,1,1,1,1,1,1}', '{1,1,1,1,1,1,1}'}, cudal1_group_advantages => q{'{1,2}'}, cudal1_compare => q{'manual', 'model'},
 	cudal1_compare_tasks => q{'manual', 'model'}, cudal1_method_report => q{'{manual}'}, cudal1_device_report => q{'{M}'},
 	(map { $_ => '(SELECT max(ablation_id) FROM cudal1.ablation)' } qw(cudal1_ablation_table cudal1_ablation_effects cudal1_ablation_gatekeepers)),
-	cudal1_grpo_objective => q{'{-1}', '{-1}', '{-1}', '{1}', '{1}'}, 'cudal1.campaign_options' => q{'vanilla'}, 'cudal1.quota_of' => q{'anna'}, 'cudal1.used_of' => q{'anna'});
+	cudal1_grpo_objective => q{'{-1}', '{-1}', '{-1}', '{1}', '{1}'}, 'cudal1.quota_of' => q{'anna'}, 'cudal1.used_of' => q{'anna'});
 
 # an ablation to read
 sql(q{SELECT cudal1_ablate(cudal1_submit('task', '#define USE_A 1'), '{USE_A}')});
