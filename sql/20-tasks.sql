@@ -25,17 +25,32 @@ AS 'MODULE_PATHNAME', 'cudal1_nearest';
 COMMENT ON FUNCTION cudal1.nearest IS
 'a question for the name that a mistyped one may have meant; NULL where none is near';
 
-CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
+CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text,
+	state text DEFAULT '42704')
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-	RAISE EXCEPTION USING ERRCODE = '42704',
+	RAISE EXCEPTION USING ERRCODE = state,
 		MESSAGE = format('%s "%s" does not exist', subject, cudal1.clip(name, 200)),
 		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
 END
 $$;
 COMMENT ON FUNCTION cudal1.does_not_exist IS
-'error 42704 for a name that is none of these; the hint says which of them are near';
+'an error, 42704 or another, for a name that is none of these; the hint says which are near';
+
+CREATE FUNCTION cudal1.check_word(argument text, value text, words text[])
+RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+	PERFORM cudal1.raise_if(value IS NULL, '22004', argument || ' must not be null');
+	IF value <> ALL (words) THEN
+		PERFORM cudal1.does_not_exist(argument, value, words,
+			format('It is one of %s.', array_to_string(words, ', ')), '22023');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_word IS
+'error 22023 for an argument that is none of these words, 22004 where it is null';
 
 CREATE FUNCTION cudal1.check_name(subject text, name text)
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -229,9 +244,7 @@ BEGIN
 		'reference must not be longer than 1 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(reference, '[^[:space:]]', 1048576), '22023',
 		'reference must not be empty');
-	PERFORM cudal1.raise_if(language <> ALL (cudal1.languages()), '22023',
-		format('unknown language "%s"', language),
-		format('Languages are %s.', array_to_string(cudal1.languages(), ', ')));
+	PERFORM cudal1.check_word('language', language, cudal1.languages());
 	IF language = 'pytorch' AND signature IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'signature must be null for language pytorch',

@@ -366,12 +366,8 @@ BEGIN
 	IF cudal1.check_submission(code, method, priority, group_key, proposal_key) IS NOT NULL THEN
 		PERFORM cudal1.demand_submission(code, method, priority, group_key, proposal_key);
 	END IF;
-	IF purpose IS NULL OR purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
-		RAISE EXCEPTION USING ERRCODE = CASE WHEN purpose IS NULL THEN '22004' ELSE '22023' END,
-			MESSAGE = coalesce('unknown purpose "' || purpose || '"',
-				'purpose must not be null'),
-			HINT = 'Purposes are normal, null, certification and ablation.';
-	END IF;
+	PERFORM cudal1.check_word('purpose', purpose, '{normal,"null",certification,ablation}')
+		WHERE purpose IS DISTINCT FROM 'normal';
 	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
 		AND x.retired_at IS NULL AND cudal1.reference_problem(x) IS NULL;
 	IF NOT FOUND THEN

@@ -96,10 +96,7 @@ BEGIN
 	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 1000, '22023',
 		'argument "n" must be between 1 and 1000');
 	PERFORM cudal1.check_temperature(temperature);
-	PERFORM cudal1.raise_if(used NOT IN ('bucket', 'island', 'random'), '22023',
-		format('strategy "%s" does not exist', used),
-		concat_ws(' ', cudal1.nearest(used, '{bucket,island,random}'),
-			'Valid strategies are "bucket", "island" and "random".'));
+	PERFORM cudal1.check_word('strategy', used, '{bucket,island,random}');
 	SELECT array_agg(b.bucket ORDER BY b.bucket), array_agg(b.codes ORDER BY b.bucket),
 			array_agg(b.mean ORDER BY b.bucket), sum(b.codes)
 		INTO numbers, counts, means, total
@@ -381,17 +378,6 @@ INSERT INTO cudal1.prompt_template (template_id, name, kind, shipped, text) VALU
 		'copy)**\n\n{reference}{failures}{requirements}{restrictions}**Answer**\n\nGive the '
 		'complete code in a single fenced code block.\n');
 
-CREATE FUNCTION cudal1.check_prompt_kind(kind text)
-RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'),
-	CASE WHEN kind IS NULL THEN '22004' ELSE '22023' END,
-	CASE WHEN kind IS NULL THEN 'kind must not be null'
-		ELSE format('kind "%s" does not exist', kind) END,
-	concat_ws(' ', cudal1.nearest(kind, '{contrastive,augment}'),
-		'Valid kinds are "contrastive" and "augment".'));
-COMMENT ON FUNCTION cudal1.check_prompt_kind IS
-'error 22004 for no kind of prompts, 22023 for an unknown one';
-
 CREATE FUNCTION cudal1.find_template(template text, kind text, failures int DEFAULT 0)
 RETURNS cudal1.prompt_template LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
@@ -448,7 +434,7 @@ BEGIN
 			OR kind IS NULL OR words IS NULL, '22004',
 		'name, kind and text must not be null');
 	PERFORM cudal1.check_label(name);
-	PERFORM cudal1.check_prompt_kind(kind);
+	PERFORM cudal1.check_word('kind', kind, '{contrastive,augment}');
 	PERFORM cudal1.raise_if(octet_length(words) > 1048576 OR octet_length(preface) > 1048576,
 		'54000', 'text and system must not be longer than 1 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.has_place(words, 'reference'), '22023',
@@ -553,7 +539,7 @@ DECLARE
 BEGIN
 	t := cudal1.find_task(task);
 	PERFORM cudal1.check_reference(t);
-	PERFORM cudal1.check_prompt_kind(kind);
+	PERFORM cudal1.check_word('kind', kind, '{contrastive,augment}');
 	PERFORM cudal1.raise_if(failures IS NULL
 			OR failures NOT BETWEEN 0 AND 100, '22023',
 		'failures must lie between 0 and 100');

@@ -54,13 +54,8 @@ BEGIN
 	PERFORM cudal1.raise_if(name IS NULL
 			OR NOT cudal1.is_name(name, 100), '22023',
 		'name must be a text of 1 to 100 characters');
-	PERFORM cudal1.raise_if(kind IS NULL
-			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
-			'contrastive'), '22023',
-		format('unknown kind of campaign "%s"', kind),
-		concat_ws(' ', cudal1.nearest(kind,
-				'{vanilla,augment,self_supervised,evolve,contrastive}'),
-			'Kinds are vanilla, augment, self_supervised, evolve and contrastive.'));
+	PERFORM cudal1.check_word('kind', kind,
+		'{vanilla,augment,self_supervised,evolve,contrastive}');
 	o := cudal1.check_options(options, kind);
 	words := cudal1.prompt_kind(kind, o);
 	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);

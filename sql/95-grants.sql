@@ -300,12 +300,7 @@ DECLARE
 		WHERE e.extname = 'cudal1');
 	o		record;
 BEGIN
-	PERFORM cudal1.raise_if(role IS NULL OR kind IS NULL, '22004',
-		'role and kind must not be null');
-	PERFORM cudal1.raise_if(kind NOT IN ('trainer', 'analyst', 'operator', 'agent'), '22023',
-		format('unknown kind of role "%s"', kind),
-		concat_ws(' ', cudal1.nearest(kind, '{trainer,analyst,operator,agent}'),
-			'Kinds are trainer, analyst, operator and agent.'));
+	PERFORM cudal1.check_word('kind', kind, '{trainer,analyst,operator,agent}');
 	PERFORM cudal1.check_name('role', role);
 	FOR o IN
 		-- the schema of the functions is left as it is where it is open already, or has another

@@ -33,7 +33,7 @@ SELECT is(pg_temp.hint($$SELECT cudal1_submit('level1/19_Relu', 'c')$$), 'Did yo
 SELECT is(pg_temp.hint($$SELECT * FROM cudal1_sample_exemplars('26_GELU')$$), 'Did you mean "level1/26_GELU"? Add it with cudal1_add_task(); cudal1.task lists those that exist.', 'in draws, too');
 SELECT matches(pg_temp.hint($$SELECT cudal1_add_task('x', 'r', 'pytorch', options => '{"profile": "defualt"}')$$), '^Did you mean "default"\? Profiles are ', 'of profiles');
 SELECT matches(pg_temp.hint($$SELECT * FROM cudal1_score_rounds(array_fill(1::float8, ARRAY[7]), array_fill(1::float8, ARRAY[7]), 'papr')$$), '^Did you mean "paper', 'wherever they are named');
-SELECT matches(pg_temp.hint($$SELECT * FROM cudal1_sample_exemplars('level1/26_GELU', strategy => 'buckets')$$), '^Did you mean "bucket"\? Valid strategies are', 'of strategies');
+SELECT matches(pg_temp.hint($$SELECT * FROM cudal1_sample_exemplars('level1/26_GELU', strategy => 'buckets')$$), '^Did you mean "bucket"\? It is one of', 'of strategies');
 SELECT matches(pg_temp.hint($$SELECT cudal1_enable_device('h e', true)$$), '^Did you mean "h d"\?', 'of devices');
 
 -- a task with a past

@@ -18,7 +18,7 @@ CREATE FUNCTION pg_temp.signature(args text) RETURNS text LANGUAGE sql AS
 CREATE TEMP TABLE mistake (n serial, statement text, state text, says text);
 INSERT INTO mistake (statement, state, says) VALUES
 	-- tasks
-	($$SELECT cudal1_add_task('t', 'x', 'python')$$, '22023', 'Languages are c, cuda, pytorch'),
+	($$SELECT cudal1_add_task('t', 'x', 'python')$$, '22023', 'It is one of c, cuda, pytorch'),
 	($$SELECT cudal1_add_task('', 'x', 'c')$$, '22023', 'task must be a name of 1 to 1000 bytes'),
 	($$SELECT cudal1_add_task('t', '', 'pytorch')$$, '22023', 'reference must not be empty'),
 	($$SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', '{}')$$, '22023', 'signature must be null.*get_inputs'),
@@ -54,7 +54,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_submit('column sums', NULL)$$, '22004', 'code must not be null'),
 	($$SELECT cudal1_submit('column sums', 'x', prompt_id => 999)$$, '42704', 'prompt 999 does not exist'),
 	($$SELECT cudal1_submit('column sums', 'x', pool => 'mian')$$, '42704', 'Did you mean "main"'),
-	($$SELECT cudal1_submit('column sums', 'x', purpose => 'training')$$, '22023', 'Purposes are'),
+	($$SELECT cudal1_submit('column sums', 'x', purpose => 'training')$$, '22023', 'It is one of normal, null, certification, ablation'),
 	($$SELECT * FROM cudal1_submit_batch(ARRAY['column sums'], ARRAY['a', 'b'])$$, '2202E', 'same length.*1, 2'),
 	($$SELECT cudal1_submit_response(999, 'x')$$, '42704', 'Prompts come from cudal1_prompt'),
 	($$SELECT * FROM cudal1_wait(ARRAY[99999])$$, '42704', 'cudal1.candidate lists them'),
@@ -62,14 +62,14 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_cancel(ARRAY[99999])$$, '42704', 'Ids come from cudal1_submit'),
 	($$SELECT cudal1_withdraw(1, '')$$, '22023|42704', 'reason must be|Ids come from'),
 	-- prompts
-	($$SELECT cudal1_prompt('column sums', kind => 'contrastiv')$$, '22023', 'Did you mean "contrastive"\? Valid kinds are'),
+	($$SELECT cudal1_prompt('column sums', kind => 'contrastiv')$$, '22023', 'Did you mean "contrastive"\? It is one of'),
 	($$SELECT cudal1_prompt('column sums', n => 0)$$, '22023', 'must be between 1 and 1000'),
 	($$SELECT cudal1_prompt('column sums', temperature => 0)$$, '22023', 'between 1e-6 and 1e9'),
 	($$SELECT cudal1_prompt('column sums', temperature => 1e300)$$, '22023', 'between 1e-6 and 1e9'),
 	($$SELECT cudal1_prompt('column sums', temperature => 'NaN')$$, '22023', 'between 1e-6 and 1e9'),
 	($$SELECT cudal1_prompt('column sums', template => 'mine')$$, '42704', 'cudal1.prompt_template lists'),
 	($$SELECT cudal1_prompt('column sums', strategy => 'islands')$$, '22023', 'Did you mean "island"'),
-	($$SELECT * FROM cudal1_sample_exemplars('column sums', strategy => 'best')$$, '22023', 'Valid strategies are'),
+	($$SELECT * FROM cudal1_sample_exemplars('column sums', strategy => 'best')$$, '22023', 'It is one of bucket, island, random'),
 	($$SELECT cudal1_add_prompt_template('mine', 'contrastive', 'Make {task} fast')$$, '22023', 'the place \{reference\}'),
 	($$SELECT cudal1_open_pool('new', 'mian')$$, '42704', 'Did you mean "main"'),
 	($$SELECT cudal1_group_advantages('{1,2}', 'verrl')$$, '22023', 'Did you mean "verl"'),
@@ -96,7 +96,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_evaluate('{}', profile => 'paper_evl')$$, '42704', 'Did you mean "paper_eval"'),
 	($$SELECT cudal1_evaluate('{}', device => 'gpu')$$, '42704', 'Name a class \(cpu, cuda\)'),
 	($$SELECT cudal1_grant('plain_rol', 'trainer')$$, '42704', 'Did you mean "plain_role"'),
-	($$SELECT cudal1_grant('plain_role', 'trainers')$$, '22023', 'Did you mean "trainer"\? Kinds are'),
+	($$SELECT cudal1_grant('plain_role', 'trainers')$$, '22023', 'Did you mean "trainer"\? It is one of'),
 	($$SELECT cudal1_set_weight('plain_role', -1)$$, '22023', 'between 0.001 and 1000'),
 	($$SELECT cudal1_enable_device('cpu:9', true)$$, '42704', 'cudal1.device lists'),
 	($$SELECT cudal1_import_result('column sums', 'x', -2, 'a', 'A100')$$, '22023', 'must be null, 0 or'),
@@ -134,7 +134,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', key_name => 'sk-0123456789')$$, '22023', 'not the key itself'),
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', concurrency => 0)$$, '22023', 'between 1 and 10000'),
 	($$SELECT cudal1_generate(1, 'modle')$$, '42704', 'Did you mean "model"'),
-	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Did you mean "evolve"\? Kinds are'),
+	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Did you mean "evolve"\? It is one of'),
 	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}')$$, '22023', 'Give at least one of the options'),
 	($$SELECT cudal1_add_campaign('c', 'evolve', '{model}', options => '{"max_candidate": 3}')$$, '22023', 'Did you mean "max_candidates"\? Options are'),
 	($$SELECT cudal1_pause_campaign('c')$$, '42704', 'cudal1.campaign_progress lists');
