@@ -630,67 +630,60 @@ COMMENT ON FUNCTION cudal1.error_passes IS
 'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later. 55000
 is not: it is of what is asked for, as a task whose reference is bad';
 
-CREATE FUNCTION cudal1.finish_line(line text)
-RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
+	line	text;
 	a		jsonb;
 	problem	text;
 	outcome	text;
 BEGIN
-	BEGIN
-		a := line::jsonb;
-		outcome := cudal1.finish_request(a);
-	EXCEPTION WHEN OTHERS THEN
-		IF cudal1.error_passes(SQLSTATE) THEN
-			RAISE;
-		END IF;
-		problem := SQLERRM;
-	END;
-	IF problem IS NOT NULL THEN
-		-- The answer may hold characters that this database can't store. The numbers of its request
-		-- stand before them.
+	stored := '';
+	left_over := '';
+	FOREACH line IN ARRAY string_to_array(answers, E'\n') LOOP
+		CONTINUE WHEN line = '';
+		problem := NULL;
 		BEGIN
-			a := jsonb_build_object('request_id',
-				substring(line FROM '"request_id": ?([0-9]+)')::bigint, 'attempt',
-				substring(line FROM '"attempt": ?([0-9]+)')::int, 'outcome', 'refused', 'detail',
-				'the answer cannot be stored: ' || problem);
+			a := line::jsonb;
 			outcome := cudal1.finish_request(a);
-		EXCEPTION WHEN data_exception THEN
-			a := NULL;
+		EXCEPTION WHEN OTHERS THEN
+			IF cudal1.error_passes(SQLSTATE) THEN
+				RAISE;
+			END IF;
+			problem := SQLERRM;
 		END;
-	END IF;
-	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number'
-		OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
-		RAISE LOG 'cudal1: an unreadable answer was left out: %',
-			coalesce(problem, 'it names no request');
-		RETURN '';
-	END IF;
-	IF outcome = 'later' THEN
-		RETURN NULL;
-	END IF;
-	RETURN jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt',
-		a -> 'attempt')::text || E'\n';
+		IF problem IS NOT NULL THEN
+			-- The answer may hold characters that this database can't store. The numbers of its
+			-- request stand before them.
+			BEGIN
+				a := jsonb_build_object('request_id',
+					substring(line FROM '"request_id": ?([0-9]+)')::bigint, 'attempt',
+					substring(line FROM '"attempt": ?([0-9]+)')::int, 'outcome', 'refused',
+					'detail', 'the answer cannot be stored: ' || problem);
+				outcome := cudal1.finish_request(a);
+			EXCEPTION WHEN data_exception THEN
+				a := NULL;
+			END;
+		END IF;
+		IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number'
+			OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
+			RAISE LOG 'cudal1: an unreadable answer was left out: %',
+				coalesce(problem, 'it names no request');
+		ELSIF outcome = 'later' THEN
+			left_over := left_over || line || E'\n';
+		ELSE
+			stored := stored || jsonb_build_object('type', 'stored', 'request_id',
+				a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
+		END IF;
+	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish_line IS
-'cudal1.finish_request() for one line of cudal1-generate; an answer that cannot be stored ends its
-request. Returns the line that tells the program to forget what is stored, empty where the line
-names no request, NULL where it is to be given later';
-
-CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
-	SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
-			coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n) FILTER (WHERE s.said IS NULL), '')
-		FROM (SELECT u.line, u.n, cudal1.finish_line(u.line) AS said
-				FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(line, n)
-				WHERE u.line <> '' OFFSET 0) AS s;
-$$;
 COMMENT ON FUNCTION cudal1.finish_requests IS
-'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what
-is stored; left_over: those of the lines that are to be given later';
+'cudal1.finish_request() for lines of cudal1-generate; an answer that cannot be stored ends its
+request, and a line that names none is left out. stored: the lines that tell the program to forget
+what is stored; left_over: those of the lines that are to be given later';
 
 CREATE FUNCTION cudal1.take(request_ids bigint[])
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -55,7 +55,7 @@ touch_endpoint('held', 'late');
 my $offers = 0;
 for (1 .. 250)
 {
-	$offers = () = slurp_file($node->logfile) =~ /function cudal1.finish_line/g;
+	$offers = () = slurp_file($node->logfile) =~ /function cudal1.finish_requests/g;
 	last if $offers >= 4;
 	sleep 0.1;
 }
