@@ -165,7 +165,7 @@ poll_all(bool woken)
 	bool		found;
 	bool		look;
 
-	if (cudal1_jobs_poll(woken, &ended) == CUDAL1_CALL_GONE ||
+	if (cudal1_jobs_poll(&ended) == CUDAL1_CALL_GONE ||
 		cudal1_devices_poll(&found) == CUDAL1_CALL_GONE)
 		return CUDAL1_CALL_GONE;
 	if (now >= expire_at)

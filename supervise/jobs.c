@@ -33,9 +33,9 @@
 
 /* while there are jobs, all that is due by the clock is looked after so often */
 #define POLL_MS 250
-/* least time between heartbeats with news, and most time between those without */
+/* between a heartbeat and the next, with progress and without */
 #define BEAT_MS 1000
-#define QUIET_BEAT_MS 5000
+#define QUIET_BEAT_MS 2000
 /*
  * a "waiting" report expires after this time: a child that waits repeats it every five seconds, and
  * a stopped one does not
@@ -84,7 +84,6 @@ typedef struct Job
 	char	   *result;
 	bool		given_up;		/* another process stopped the child */
 	char	   *progress;		/* progress that was not sent yet */
-	bool		beat_soon;
 	int64_t		last_beat;
 	bool		deferred;		/* the verdict waits for a session's transaction */
 	int			tries;
@@ -300,20 +299,11 @@ hold_to_limits(Heat *heat, int64_t now)
 
 /* ---- calls of the queue ---- */
 
-static int64_t
-quiet_beat(void)
-{
-	return MIN(QUIET_BEAT_MS, (int64_t) *cudal1_queue->lease_seconds * 1000 / 3);
-}
-
 static bool
 beat_is_due(const Job *job, int64_t now)
 {
-	if (job->ending == ENDING_FENCED || !cudal1_queue->connected())
-		return false;
-	if (now - job->last_beat < BEAT_MS)
-		return false;
-	return job->progress || job->beat_soon || now - job->last_beat >= quiet_beat();
+	return job->ending != ENDING_FENCED && cudal1_queue->connected()
+		&& now - job->last_beat >= (job->progress ? BEAT_MS : QUIET_BEAT_MS);
 }
 
 static Cudal1Call
@@ -323,7 +313,6 @@ heartbeat(Job *job, int64_t now)
 	Cudal1Call	outcome = cudal1_queue_heartbeat(&job->claim, job->progress, &verdict);
 
 	job->last_beat = now;
-	job->beat_soon = outcome != CUDAL1_CALL_DONE;
 	/* Progress was sent, or never can be. */
 	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
 		replace(&job->progress, NULL);
@@ -433,14 +422,13 @@ store_verdict(Job *job, int64_t now)
 }
 
 static Cudal1Call
-advance(Job *job, bool woken)
+advance(Job *job)
 {
 	int64_t		now = cudal1_clock_ms();
 
 	if (job->done)
 		return CUDAL1_CALL_DONE;
 	cudal1_child_poll(&job->heat->child);
-	job->beat_soon |= woken;
 	if (is_settled(job))
 		return store_verdict(job, now);
 	hold_to_limits(job->heat, now);
@@ -467,12 +455,12 @@ forget(int i)
 }
 
 Cudal1Call
-cudal1_jobs_poll(bool woken, int *ended)
+cudal1_jobs_poll(int *ended)
 {
 	*ended = 0;
 	for (int i = njobs - 1; i >= 0; i--)
 	{
-		if (advance(jobs[i], woken) == CUDAL1_CALL_GONE)
+		if (advance(jobs[i]) == CUDAL1_CALL_GONE)
 			return CUDAL1_CALL_GONE;
 		if (jobs[i]->done)
 		{

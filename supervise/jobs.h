@@ -28,11 +28,8 @@ extern void cudal1_jobs_command(char **argv, const char *measure, const char *op
 extern bool cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv,
 							  const char *scratch, int grace_seconds, const char **problem);
 
-/*
- * Polls the children, and makes the calls of the queue that are due.  woken: there may be a
- * cancellation to fetch.  *ended: how many jobs ended.
- */
-extern Cudal1Call cudal1_jobs_poll(bool woken, int *ended);
+/* polls the children, and makes the calls of the queue that are due; *ended: how many jobs ended */
+extern Cudal1Call cudal1_jobs_poll(int *ended);
 
 /* milliseconds until the next poll is due even if nothing happens */
 extern int64_t cudal1_jobs_next_ms(void);

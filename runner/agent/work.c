@@ -251,7 +251,7 @@ work_measure(void)
 			return leave(1);
 		}
 		cudal1_children_collect();
-		(void) cudal1_jobs_poll(false, &ended);
+		(void) cudal1_jobs_poll(&ended);
 		if (connection_is_open() && now >= refresh_at)
 		{
 			register_devices();
