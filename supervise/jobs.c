@@ -47,8 +47,6 @@
 #define MAX_GARBAGE 100
 /* after a child's end by a signal, the verdict waits this long for a signal to this process */
 #define OUR_SIGNAL_MS 2000
-/* refusals before a verdict is given up; a verdict that waits for locks is offered without limit */
-#define MAX_REFUSALS 8
 #define MAX_RETRY_MS 3000
 
 typedef enum Ending
@@ -71,7 +69,6 @@ typedef struct Heat
 	int64_t		limit_ms;
 	int			garbage;
 	int64_t		stop_at;		/* time from which no job waits for it; 0: one does */
-	bool		killed;
 } Heat;
 
 typedef struct Job
@@ -87,7 +84,6 @@ typedef struct Job
 	int64_t		last_beat;
 	bool		deferred;		/* the verdict waits for a session's transaction */
 	int			tries;
-	int			refusals;
 	int64_t		retry_at;
 	bool		done;
 } Job;
@@ -290,11 +286,8 @@ hold_to_limits(Heat *heat, int64_t now)
 	else if (any_waits(heat) && heat->used_ms > heat->limit_ms)
 		stop_all(heat, "the measuring program did not end in time");
 
-	if (!heat->killed && heat->stop_at != 0 && now - heat->stop_at > STOP_MS)
-	{
-		heat->killed = true;
+	if (heat->stop_at != 0 && now - heat->stop_at > STOP_MS)
 		cudal1_child_signal(&heat->child, SIGKILL);
-	}
 }
 
 /* ---- calls of the queue ---- */
@@ -378,8 +371,14 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 		job->done = true;
 		return;
 	}
+	if (failed && job->ending != ENDING_NONE)
+	{
+		note(job, "the verdict was refused; the job is measured again when its lease ends");
+		job->done = true;
+		return;
+	}
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
-	if (failed && job->ending == ENDING_NONE)
+	if (failed)
 	{
 		const char *problem = cudal1_queue->problem();
 
@@ -388,12 +387,6 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 				   problem ? problem : "no reason given");
 	}
 	job->tries++;
-	job->refusals += failed;
-	if (job->refusals >= MAX_REFUSALS)
-	{
-		note(job, "refused too often; the job is measured again when its lease ends");
-		job->done = true;
-	}
 	/* The clock is read anew, because the call itself may have waited. */
 	job->retry_at = cudal1_clock_ms() + MIN(MAX_RETRY_MS, 100L << MIN(job->tries, 8));
 }
