@@ -491,7 +491,7 @@ BEGIN
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id FOR NO KEY UPDATE;
-	PERFORM cudal1.reject_candidate(c, 'withdrawn', c.measurement_id,
+	PERFORM cudal1.give_verdict(c, 'withdrawn', c.measurement_id,
 		format('withdrawn by an operator: %s', reason));
 END
 $$;

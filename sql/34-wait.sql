@@ -165,7 +165,7 @@ BEGIN
 						WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
 				FOR NO KEY UPDATE;
 			IF FOUND THEN
-				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL,
+				PERFORM cudal1.give_verdict(c, 'cancelled', NULL,
 					'cancelled before it was measured');
 				hit := true;
 			END IF;

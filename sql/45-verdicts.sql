@@ -73,64 +73,41 @@ COMMENT ON FUNCTION cudal1.read_result IS
 'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it
 becomes a row: a malformed one has the outcome lost, with what is wrong as detail';
 
--- candidate states: each way a candidate can end or wait, one function
+-- candidate states: how a candidate ends, and the ways in which it waits
 
-CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
+CREATE FUNCTION cudal1.give_verdict(c cudal1.candidate, failure text, measurement_id bigint,
+	detail text, paid cudal1.measurement DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
+DECLARE
+	ends	CONSTANT text := CASE WHEN failure IS NULL THEN 'successful'
+		WHEN failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END;
 BEGIN
-	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
+	UPDATE cudal1.candidate AS x
+		SET state = ends, failure = give_verdict.failure,
+			detail = cudal1.clip(give_verdict.detail), score = paid.score,
+			reward = CASE ends WHEN 'successful' THEN cudal1.conservative_round(paid.score)
+				WHEN 'failed' THEN 0 END,
+			wide = coalesce(paid.wide, false), half_width = paid.half_width, imported = false,
+			import_device = NULL, measurement_id = give_verdict.measurement_id,
+			decided_at = clock_timestamp()
+		WHERE x.candidate_id = c.candidate_id;
+	-- Other roles wait for it by jobs of their own. One that is locked by its role, or not
+	-- committed yet, is dropped when its turn comes.
 	DELETE FROM cudal1.job AS x
 		WHERE x.job_id = ANY (ARRAY(
 			SELECT y.job_id FROM cudal1.job AS y
-				WHERE y.candidate_id = drop_jobs.candidate_id AND y.kind IN ('measure', 'verify')
+				WHERE y.candidate_id = c.candidate_id AND y.kind IN ('measure', 'verify')
 					AND y.state = 'queued'
 				FOR UPDATE SKIP LOCKED));
-END
-$$;
-COMMENT ON FUNCTION cudal1.drop_jobs IS
-'removes the jobs by which other roles wait for a candidate that has its verdict';
-
-CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, m cudal1.measurement)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
-	UPDATE cudal1.candidate AS x
-		SET state = 'successful', failure = NULL, detail = m.detail, score = m.score,
-			reward = cudal1.conservative_round(m.score), wide = m.wide,
-			half_width = m.half_width, imported = false, import_device = NULL,
-			measurement_id = m.measurement_id, decided_at = clock_timestamp()
-		WHERE x.candidate_id = c.candidate_id;
-	PERFORM cudal1.drop_jobs(c.candidate_id);
-	PERFORM cudal1.place_candidate(c.candidate_id);
+	PERFORM cudal1.place_candidate(c.candidate_id) WHERE 'successful' IN (ends, c.state);
 	PERFORM cudal1.judge_reference(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_score IS
-'makes a candidate, which the caller has locked, successful with the reward of a measurement';
-
-CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
-	detail text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
-	UPDATE cudal1.candidate AS x
-		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
-			THEN 'discarded' ELSE 'failed' END,
-			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
-				THEN NULL ELSE 0 END,
-			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail),
-			score = NULL, wide = false, half_width = NULL, imported = false, import_device = NULL,
-			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
-		WHERE x.candidate_id = c.candidate_id;
-	PERFORM cudal1.drop_jobs(c.candidate_id);
-	PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
-	PERFORM cudal1.judge_reference(c.candidate_id) WHERE c.purpose = 'certification';
-END
-$$;
-COMMENT ON FUNCTION cudal1.reject_candidate IS
-'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward
-NULL); the caller holds the candidate''s lock';
+COMMENT ON FUNCTION cudal1.give_verdict IS
+'makes a candidate, which the caller has locked, successful with the reward of what is paid (failure
+is NULL then), or failed (reward 0), or, for unverified, lost and cancelled, discarded (reward
+NULL)';
 
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -153,7 +130,7 @@ BEGIN
 									WHERE y.candidate_id = j.candidate_id AND y.state = 'running'
 										AND y.kind IN ('measure', 'verify'));
 		ELSIF c.state IN ('queued', 'measuring', 'verifying') THEN
-			PERFORM cudal1.reject_candidate(c, failure, measurement_id, detail);
+			PERFORM cudal1.give_verdict(c, failure, measurement_id, detail);
 		END IF;
 	END IF;
 END
@@ -278,7 +255,7 @@ BEGIN
 		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
+		PERFORM cudal1.give_verdict(c, r.outcome, r.measurement_id, r.detail);
 	END IF;
 	RETURN true;
 END
@@ -421,7 +398,7 @@ BEGIN
 				ORDER BY m.score, m.measurement_id LIMIT 1;
 		END IF;
 	END IF;
-	PERFORM cudal1.accept_score(c, paid);
+	PERFORM cudal1.give_verdict(c, NULL, paid.measurement_id, paid.detail, paid);
 	RETURN 'stored';
 END
 $$;

@@ -94,7 +94,7 @@ SELECT cudal1_add_campaign('g3', 'augment', '{m1}', '{a}', '{"trials": 3, "succe
 SELECT pg_temp.advance(), pg_temp.answer('unsteady') \g /dev/null
 INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, code_hash)
 SELECT task_id, candidate_id, 'measure', 1, :d, 'M', 'default', 'unstable', code_hash FROM cudal1.candidate WHERE state = 'queued' RETURNING measurement_id AS unsteady \gset
-SELECT cudal1.reject_candidate(c, 'unverified', :unsteady, 'two measurements disagree') FROM cudal1.candidate AS c WHERE c.state = 'queued' \g /dev/null
+SELECT cudal1.give_verdict(c, 'unverified', :unsteady, 'two measurements disagree') FROM cudal1.candidate AS c WHERE c.state = 'queued' \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is((SELECT l.note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g3'), '1 correct codes', 'a correct code without a time counts');
 ROLLBACK TO before_unsteady;

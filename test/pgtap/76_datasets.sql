@@ -38,7 +38,7 @@ SELECT is((SELECT array_agg(s #>> '{messages,1,content}') FROM cudal1_sft_datase
 SAVEPOINT before_steady;
 SELECT cudal1_submit('a', 'unsteady') AS unsteady \gset
 INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, code_hash) SELECT task_id, candidate_id, 'measure', 1, :d, 'M', 'default', 'unstable', code_hash FROM cudal1.candidate WHERE candidate_id = :unsteady RETURNING measurement_id AS m \gset
-SELECT cudal1.reject_candidate(c, 'unverified', :m, 'two measurements disagree') FROM cudal1.candidate AS c WHERE candidate_id = :unsteady \g /dev/null
+SELECT cudal1.give_verdict(c, 'unverified', :m, 'two measurements disagree') FROM cudal1.candidate AS c WHERE candidate_id = :unsteady \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}')), 2::bigint, 'a correct code whose time is unconfirmed is left out');
 SELECT is((SELECT array_agg((s ->> 'candidate_id')::bigint) FILTER (WHERE s -> 'reward' = 'null') FROM cudal1_sft_dataset(tasks => '{a}', unconfirmed => true) AS s), ARRAY[:unsteady]::bigint[], 'unless it is asked for');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}', unconfirmed => true, above => 1)), 2::bigint, 'without a reward it is above none');
