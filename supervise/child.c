@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -441,7 +442,6 @@ log_line(Cudal1Child *child)
 	size_t		length = cut ? LOG_LINE_BYTES : child->err_line.length;
 	char		text[LOG_LINE_BYTES + 128];
 
-	child->err_line.length = 0;
 	if (length == 0 || child->log_lines > LOG_LINES)
 		return;
 	if (child->log_lines++ == LOG_LINES)
@@ -457,40 +457,38 @@ log_line(Cudal1Child *child)
 	cudal1_log(text);
 }
 
+/* at the end of a line, or of the output */
 static void
-take_err(Cudal1Child *child, const char *data, size_t n)
+end_line(Cudal1Child *child, bool err)
 {
-	for (size_t i = 0; i < n; i++)
-	{
-		if (data[i] == '\n')
-			log_line(child);
-		else if (child->err_line.length <= LOG_LINE_BYTES)
-			cudal1_buffer_append(&child->err_line, data + i, 1);
-	}
+	Cudal1Buffer *line = err ? &child->err_line : &child->out_line;
+
+	if (err)
+		log_line(child);
+	else if (line->length > 0 && !child->overlong)
+		child->on_line(child->owner, line->data, line->length);
+	line->length = 0;
 }
 
+/* A line of standard error keeps a byte more than the log shows, which says that it was longer. */
 static void
-take_out(Cudal1Child *child, const char *data, size_t n)
+take(Cudal1Child *child, bool err, const char *data, size_t n)
 {
-	size_t		most = child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE;
+	Cudal1Buffer *line = err ? &child->err_line : &child->out_line;
+	size_t		most = err ? LOG_LINE_BYTES + 1
+		: child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE;
 
 	while (n > 0)
 	{
 		const char *end = memchr(data, '\n', n);
 		size_t		length = end ? (size_t) (end - data) : n;
+		size_t		room = most - line->length;
 
-		if (child->out_line.length + length > most)
-			child->overlong = true;
-		else
-			cudal1_buffer_append(&child->out_line, data, length);
-		child->overlong |= child->out_line.lost;
-		if (child->overlong)
-			child->out_line.length = 0;
+		cudal1_buffer_append(line, data, MIN(length, room));
+		child->overlong |= !err && (length > room || line->lost);
 		if (!end)
 			return;
-		if (!child->overlong && child->out_line.length > 0)
-			child->on_line(child->owner, child->out_line.data, child->out_line.length);
-		child->out_line.length = 0;
+		end_line(child, err);
 		n -= length + 1;
 		data = end + 1;
 	}
@@ -498,7 +496,7 @@ take_out(Cudal1Child *child, const char *data, size_t n)
 
 /* reads without waiting; true when the pipe is empty for now or closed */
 static bool
-drain(Cudal1Child *child, int *fd, void (*take) (Cudal1Child *, const char *, size_t))
+drain(Cudal1Child *child, int *fd)
 {
 	static char buffer[65536];
 	ssize_t		budget = READ_BUDGET;
@@ -510,7 +508,7 @@ drain(Cudal1Child *child, int *fd, void (*take) (Cudal1Child *, const char *, si
 		if (n > 0)
 		{
 			budget -= n;
-			take(child, buffer, (size_t) n);
+			take(child, fd == &child->err, buffer, (size_t) n);
 		}
 		else if (n < 0 && errno == EINTR)
 			continue;
@@ -564,18 +562,15 @@ cudal1_child_poll(Cudal1Child *child)
 	/* first the end, then the pipes: all that it wrote before its end is in them then */
 	ended = reap(child);
 	send_input(child);
-	err_empty = drain(child, &child->err, take_err);
-	out_empty = drain(child, &child->out, take_out);
+	err_empty = drain(child, &child->err);
+	out_empty = drain(child, &child->out);
 	if (!ended || !err_empty || !out_empty)
 		return;
 
 	child->gone = true;
 	/* descendants may hold the pipes open, but their output does not count */
-	if (child->err_line.length > 0)
-		log_line(child);
-	if (child->out_line.length > 0 && !child->overlong)
-		child->on_line(child->owner, child->out_line.data, child->out_line.length);
-	child->out_line.length = 0;
+	end_line(child, true);
+	end_line(child, false);
 	close_end(&child->in);
 	close_end(&child->out);
 	close_end(&child->err);
