@@ -3,7 +3,7 @@ BEGIN;
 SELECT plan(34);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"group_most": 3}', 'three at once') \g /dev/null
-SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
+SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"group_most": 33}', 'x')$$, '22023', 'member "group_most" of changes is out of range', 'a heat has 32 members at most');
 SELECT cudal1_add_task(name, 'class Model: pass # ' || name, 'pytorch', options => '{"profile": "warm"}') FROM unnest(ARRAY['t', 'other']) AS name \g /dev/null
 SELECT cudal1_add_task('alone', 'class Model: pass', 'pytorch') \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
