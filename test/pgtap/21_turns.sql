@@ -1,6 +1,6 @@
 -- No trainer waits for another's backlog: turns by the last claim, weights, and priorities among one's own jobs.
 BEGIN;
-SELECT plan(52);
+SELECT plan(51);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
 SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
@@ -148,8 +148,7 @@ SELECT pg_temp.submit('turn_anna', 't', 'aaa', 100) \g /dev/null
 SELECT pg_temp.submit('turn_bert', 't', 'bbb', 100) \g /dev/null
 SELECT is(length(replace(replace(pg_temp.claims(:d1, 80), 'bbb', ''), 'aaa', 'a')), 60, 'claims are divided by weights');
 SELECT cudal1_set_weight('turn_anna', 1) \g /dev/null
-SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 0)$$, '22023', NULL, 'which are above 0');
-SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 'NaN')$$, '22023', NULL, 'and numbers');
+SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 'NaN')$$, '22023', NULL, 'which are numbers');
 SELECT throws_ok($$SELECT cudal1_set_weight('turn_nobody', 2)$$, '42704', NULL, 'of roles that exist');
 SET SESSION AUTHORIZATION turn_anna;
 SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 2)$$, '42501', NULL, 'and not a trainer''s to set');

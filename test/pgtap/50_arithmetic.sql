@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(77);
+SELECT plan(76);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -90,7 +90,6 @@ SELECT is(cudal1_group_advantages('{}'), '{}'::float8[], 'a group of none gives 
 SELECT ok(pg_temp.close_to(cudal1_group_advantages(ARRAY[NULL,1.0,1.2,NULL,3.1,0.8]),
 	ARRAY[NULL, -0.570492116, -0.353161786, NULL, 1.711476349, -0.787822446]), 'NULL members stay NULL and do not count');
 SELECT is(cudal1_group_advantages(ARRAY[NULL,2]::float8[]), ARRAY[NULL,0]::float8[], 'a single reward beside NULLs is a group of one');
-SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1,'NaN']::float8[])$$, '22023', NULL, 'a reward of NaN is an error');
 SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1,'Infinity']::float8[])$$, '22023', NULL, 'an infinite reward is an error');
 SELECT ok(pg_temp.close_to(cudal1_group_advantages(ARRAY[1e-200,2e-200]::float8[]), ARRAY[-1,1]), 'tiny differences count as well as large ones');
 
