@@ -350,22 +350,6 @@ COMMENT ON FUNCTION cudal1.lock_claim IS
 where another transaction has one of them, or NULL (fenced off). Error 42501: another role''s
 claim';
 
-CREATE FUNCTION cudal1.give_back(j cudal1.job)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
-	IF j.cancel_requested THEN
-		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled while it was measured');
-		PERFORM cudal1.wake_waiters();
-	ELSE
-		PERFORM cudal1.requeue_job(j, j.failures);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.give_back IS
-'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The
-caller holds its lock';
-
 CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
@@ -376,7 +360,7 @@ BEGIN
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;
-	PERFORM cudal1.give_back(j);
+	PERFORM cudal1.retry_job(j), cudal1.wake_waiters();
 	RETURN 'released';
 END
 $$;
@@ -446,7 +430,7 @@ BEGIN
 			PERFORM cudal1.retry_job(j, 'lost', NULL,
 				format('the worker %s was lost while it measured', j.worker));
 		ELSE
-			PERFORM cudal1.give_back(j);
+			PERFORM cudal1.retry_job(j);
 		END IF;
 		n := n + 1;
 	END LOOP;

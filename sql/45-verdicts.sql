@@ -171,12 +171,15 @@ COMMENT ON FUNCTION cudal1.requeue_job IS
 'queues a running job again with a number of failures, where needed for another device; a job that
 this device has already is dropped';
 
-CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
+CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text DEFAULT NULL,
+	measurement_id bigint DEFAULT NULL, detail text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
+	ELSIF failure IS NULL THEN
+		PERFORM cudal1.requeue_job(j, j.failures);
 	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p
 		WHERE p.name = j.profile) THEN
 		PERFORM cudal1.requeue_job(j, j.failures + 1);
@@ -186,7 +189,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
-'queues a job without a verdict again, or ends it after the profile''s attempts';
+'queues a claimed job without a verdict again, as if it had not been claimed or, with a failure, one
+attempt later, after the profile''s attempts ends it; one that is being cancelled ends. The caller
+holds its lock';
 
 /*
  * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is

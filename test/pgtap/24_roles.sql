@@ -214,7 +214,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'check_argument', 'check_candidate', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'check_temperature', 'code_hash', 'code_of_bucket', 'compare_tasks', 'compose_prompt', 'conclude_without_score', 'conservative_round', 'room_of', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'end_job', 'end_request', 'enqueue',
 	'entry_declaration', 'error_passes', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_request', 'finish_requests',
-	'give_back', 'group_advantages', 'group_owner', 'group_profile', 'hold_requests', 'is_c_name', 'is_correct', 'is_name', 'is_operator', 'is_own', 'is_served', 'island_constants', 'json_float',
+	'group_advantages', 'group_owner', 'group_profile', 'hold_requests', 'is_c_name', 'is_correct', 'is_name', 'is_operator', 'is_own', 'is_served', 'island_constants', 'json_float',
 	'json_int', 'json_parts', 'judge_reference', 'note_task', 'weakness', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'make_group', 'make_prompt', 'matches',
 	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_device', 'owns', 'paired_test', 'parse_response',
 	'place_again', 'place_candidate', 'place_waiting', 'plain_number', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'prunable',
