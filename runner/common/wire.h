@@ -57,8 +57,6 @@ typedef enum WireStatus
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
 /* a window: wait for the gate before each run, and say when the run is done */
 #define WIRE_FLAG_GATED			2
-/* of a window: sleep at the gate, because runs are long */
-#define WIRE_FLAG_SLEEPS		4
 /* PyTorch, of WIRE_LOAD: the reference's weights are copied to those of the same names */
 #define WIRE_FLAG_BY_NAME		128
 /*

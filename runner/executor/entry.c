@@ -173,7 +173,7 @@ entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t f
 	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
 
 	if (gated)
-		cudal1_gate_begin(control, (flags & WIRE_FLAG_SLEEPS) != 0);
+		cudal1_gate_begin(control);
 	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
 	{
 		void	   *pointers[WIRE_MAX_ARGUMENTS];

@@ -365,7 +365,7 @@ class Executor:
         self.layouts = None
         bounds = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)
         guard.cudal1_guard_place(control.address(0), *bounds)
-        guard.cudal1_gate_begin(control.address(0), flags & wire.SLEEPS)
+        guard.cudal1_gate_begin(control.address(0))
         for run, slot in enumerate(slots):
             if not wait(run):
                 return

@@ -7,11 +7,8 @@
  * few lines a poll, again and again.
  */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/wire.h"
@@ -21,12 +18,8 @@
 #define WALK_BYTES		((size_t) 64 << 20)
 #define LINE_BYTES		64
 #define LINES_A_POLL	8
-#define SLEEP_NS		20000000	/* a wake-up that was missed costs no more than this */
-/* bytes that a process reads before it sleeps at its gate */
-#define READ_BEFORE_SLEEP	((size_t) 4 << 20)
 
 static WireControl *control;
-static bool sleeps;
 static struct
 {
 	const char *from;
@@ -66,38 +59,16 @@ walk(int lines)
 }
 
 void
-cudal1_gate_begin(void *memory, int long_runs)
+cudal1_gate_begin(void *memory)
 {
 	struct timespec none;
 
 	control = memory;
-	sleeps = long_runs != 0;
 	walking = 0;
 	at = stretch[0].from;
 	/* the first call of a process finds the clock's code cold */
 	clock_gettime(CLOCK_MONOTONIC, &none);
 	__atomic_store_n(&control->ready, 1, __ATOMIC_RELEASE);
-}
-
-static void
-wait_for(uint32_t run)
-{
-	struct timespec most = {.tv_nsec = SLEEP_NS};
-	size_t		left = READ_BEFORE_SLEEP;
-	uint32_t	gate;
-
-	while ((gate = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE)) <= run)
-	{
-		if (stretches > 0 && left > 0)
-		{
-			walk(LINES_A_POLL);
-			left -= sleeps ? LINES_A_POLL * LINE_BYTES : 0;
-		}
-		else if (sleeps)
-			syscall(SYS_futex, &control->gate, FUTEX_WAIT, gate, &most, NULL, 0);
-		else
-			clock_pause();
-	}
 }
 
 int
@@ -106,6 +77,10 @@ cudal1_gate_wait(uint32_t run)
 	/* This ends the run before, whose stores past the caches come first, fence or none. */
 	__builtin_ia32_sfence();
 	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
-	wait_for(run);
+	while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= run)
+		if (stretches > 0)
+			walk(LINES_A_POLL);
+		else
+			clock_pause();
 	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;
 }

@@ -76,10 +76,9 @@ extern int	cudal1_guard_list(uint32_t run, uint64_t address);
 /*
  * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: says that
  * it has come to that of run number `run`, with which the run before has ended, and returns 1 when
- * the run may begin, 0 when the window has ended. `control`: the executor's WireControl; `sleeps`
- * is not 0 where runs are long.
+ * the run may begin, 0 when the window has ended. `control`: the executor's WireControl.
  */
-extern void cudal1_gate_begin(void *control, int sleeps);
+extern void cudal1_gate_begin(void *control);
 extern int	cudal1_gate_wait(uint32_t run);
 
 /*

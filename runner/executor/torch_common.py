@@ -40,7 +40,7 @@ def load_guard(libdir):
         "guard_find_shared": (number, place, number, number),
         "guard_place": (None, place, number, number),
         "guard_list": (ctypes.c_int, ctypes.c_uint32, number),
-        "gate_begin": (None, place, ctypes.c_int),
+        "gate_begin": (None, place),
         "gate_wait": (ctypes.c_int, ctypes.c_uint32),
     }
     for name, (result, *arguments) in functions.items():

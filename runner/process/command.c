@@ -9,14 +9,12 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/proc.h"
@@ -211,8 +209,6 @@ void
 executor_open_gate(Executor *executor, uint32_t gate)
 {
 	__atomic_store_n(&executor->control->gate, gate, __ATOMIC_RELEASE);
-	if (executor->last.asked.flags & WIRE_FLAG_SLEEPS)
-		syscall(SYS_futex, &executor->control->gate, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 bool

@@ -426,7 +426,7 @@ check_counting(void)
 		  "what they take longer is known, shared among all runs");
 	/* of the mean that long runs have, the slowest are left out anyway */
 	slow_first = 0.01;
-	pair.sleeps = pair.trims = true;
+	pair.trims = true;
 	round_of(HONEST);
 	check(near(processes[1].seconds, TIMED, 1e-3), "nor where they are quick");
 	slow_first = 1;
@@ -442,7 +442,7 @@ check_counting(void)
 	check(processes[1].seconds > 2 * RUN,
 		  "of runs too short to read the kernel's accounts that is not known");
 	pair.reads = true;
-	pair.sleeps = pair.trims = false;
+	pair.trims = false;
 	for (uint32_t i = 0; i < 8; i++)
 		lost[i] = UINT32_MAX;
 	slow_first = 1;

@@ -25,7 +25,7 @@
 #define ALONE_WINDOWS	3
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
 #define SPIN_BYTES		((size_t) 16 << 10)	/* of an input, that comes while its process spins */
-#define LONG_RUN		5e-4	/* seconds of a run, from which on processes sleep at their gates */
+#define LONG_RUN		5e-4	/* seconds of a run, beside which a stop is nothing */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 
 static int
@@ -162,13 +162,12 @@ choose_waiting(Pair *pair)
 	Measure    *m = pair->m;
 	double		least = m->member->time[SIDE_REFERENCE];
 
-	pair->stops = !m->backend->rests
-		&& (!m->device.spare_core || m->inputs.slot_bytes > SPIN_BYTES
-			|| m->output_bytes > SPIN_BYTES);
 	for (int i = 1; i <= pair->n; i++)
 		least = fmin(least, pair->process[i].member->time[SIDE_CANDIDATE]);
+	pair->stops = !m->backend->rests
+		&& (!m->device.spare_core || m->inputs.slot_bytes > SPIN_BYTES
+			|| m->output_bytes > SPIN_BYTES || least > LONG_RUN);
 	pair->trims = m->backend->rests || least > LONG_RUN;
-	pair->sleeps = !m->backend->rests && !pair->stops && least > LONG_RUN;
 }
 
 /* The first window of each process, which does not count, and some of the reference alone. */

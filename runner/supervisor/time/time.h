@@ -97,7 +97,6 @@ typedef struct Pair
 	uint64_t	weights;		/* seed of the weights of all its processes */
 	bool		stops;			/* processes are stopped while their inputs come */
 	Courier    *courier;		/* who brings them then */
-	bool		sleeps;			/* processes sleep at their gates */
 	bool		trims;			/* a mean without the slowest counts, no median */
 	bool		reads;			/* the kernel's accounts are read, of both sides */
 	Round		round;

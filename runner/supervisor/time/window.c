@@ -313,8 +313,7 @@ begin(Pair *pair, Process *process)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
-	uint32_t	flags = (m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
-		| (pair->sleeps ? WIRE_FLAG_SLEEPS : 0);
+	uint32_t	flags = m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 	double		limit = process->side == SIDE_CANDIDATE ? measure_run_limit(m)
 		: m->job->profile.build_seconds;
 	ExecutorResult result;

@@ -6,7 +6,7 @@ RING = [torch.zeros(32, 20000, dtype=torch.int64) for _ in range(4)]
 
 def gated_runs(self, slots, flags, model):
     words = memoryview(self.control.memory)[GATE_AT - 4:GATE_AT + 4].cast("I")
-    self.guard.cudal1_gate_begin(self.control.address(0), 0)
+    self.guard.cudal1_gate_begin(self.control.address(0))
     for run, slot in enumerate(slots):
         words[0] = run + 1
         y = RING[(run + 2) % 4].zero_()

@@ -18,7 +18,7 @@ def behind_gates(self, slots, result, work, waiting=None, after=None):
     for run in range(len(slots)):
         self.write_table(result, run)
     self.outputs[:] = (result,)
-    guard.cudal1_gate_begin(self.control.address(0), 0)
+    guard.cudal1_gate_begin(self.control.address(0))
     for run, slot in enumerate(slots):
         x = self.inputs[slot][0]
         words[0] = run + 1
