@@ -96,8 +96,6 @@ class Executor:
         self.moving = None
         # the generator, in a fork that is told to be one
         self.generator = None
-        # whether results were views whose sign memory does not hold
-        self.turned = None
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0))
@@ -311,10 +309,6 @@ class Executor:
         model = self.state.restored(self.model) if self.state else self.model
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
-        if self.turned is None or True in self.turned:
-            # the first run tells whether looking is worth its time
-            self.turned = self.turned or set()
-            model = results.resolved(model, self.turned)
         self.outputs.clear()
         self.copies.clear()
         if flags & wire.GATED:
@@ -381,7 +375,7 @@ class Executor:
                 # a caller has a result while the next one is made
                 self.outputs[:] = ((result,),)
                 continue
-            single = type(result) is torch.Tensor
+            single = type(result) is torch.Tensor and not result.is_neg()
             result = flatten(result)
             alike = self.list_results(result, run)
             if run == 0:

@@ -49,22 +49,6 @@ def waited(model, gpu):
     return run
 
 
-def resolved(model, seen):
-    """A module whose results hold in memory what another's are: PyTorch leaves the sign of some
-    views, as that of a conjugate's imaginary part, to each reader. `seen` is told of such.
-    """
-    def run(*inputs):
-        result = model(*inputs)
-        # also of a lone result, at which flatten does not look
-        found = []
-        find_tensors(result, found)
-        turned = {tensor.is_neg() for tensor in found}
-        seen.update(turned)
-        return tuple(tensor.resolve_neg() for tensor in found) if True in turned else result
-
-    return run
-
-
 def find_tensors(value, found):
     if isinstance(value, torch.Tensor):
         # a subclass may be anything, later; what counts is memory
@@ -77,7 +61,8 @@ def find_tensors(value, found):
         if value.dim() > wire.MAX_DIMS:
             raise Unsupported(f"a run returns a tensor of {value.dim()} dimensions; up to "
                               f"{wire.MAX_DIMS} are supported")
-        found.append(value)
+        # PyTorch leaves the sign of some views, as of a conjugate's imaginary part, to each reader
+        found.append(value.resolve_neg())
     elif isinstance(value, (list, tuple)):
         for part in value:
             find_tensors(part, found)
@@ -91,8 +76,6 @@ def find_tensors(value, found):
 
 def flatten(result):
     """The tensors of a model's result, in order."""
-    if type(result) is torch.Tensor:
-        return (result,)
     # no inner function: one that names itself is a cycle, which keeps the tensors
     found = []
     find_tensors(result, found)
