@@ -25,8 +25,6 @@
 #include "process/executor.h"
 
 #define MAX_STOPPED		64
-#define TIMES			3		/* looks that must find a process that stops itself again */
-#define WITHIN			64		/* looks, among which these are */
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
 #define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
@@ -38,8 +36,6 @@ typedef struct Stopped
 	pid_t		pid;
 	bool		hostile;
 	bool		should;			/* be stopped now */
-	int			times;			/* looks that found it running */
-	int			looks;
 } Stopped;
 
 static Stopped all[MAX_STOPPED];
@@ -229,17 +225,13 @@ stopped_check(void)
 
 		if (s->pidfd == 0 || !s->should)
 			continue;
-		if (s->times > 0 && ++s->looks > WITHIN)
-			s->times = s->looks = 0;
 		if (!is_suspect(s))
 			continue;
 		awake = stays_awake(s);
 		if (is_ending(s))
 			continue;
 		suspect[s->hostile] = true;
-		/* still running: guilty at once; stopped again: guilty after TIMES occurrences */
-		if (awake || ++s->times >= TIMES)
-			guilty[s->hostile] = true;
+		guilty[s->hostile] |= awake;
 		stop(s);
 	}
 	if (!suspect[0] && !suspect[1])
@@ -249,8 +241,6 @@ stopped_check(void)
 	{
 		/* a process that resumed them may have done so again since they were stopped here */
 		continued = before;
-		for (int i = 0; i < MAX_STOPPED; i++)
-			all[i].times = 0;
 		return STOPPED_ALL;
 	}
 	return guilty[true] ? STOPPED_NOT_CANDIDATE : guilty[false] ? STOPPED_NOT_REFERENCE
