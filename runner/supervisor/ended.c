@@ -15,16 +15,15 @@ void
 measure_end(Measure *m, Executor *executor)
 {
 	double		started;
-	Executor   *dying = NULL;
 
 	if (m->live.ndying == EXECUTORS_AWAITED)
 		measure_reap(m);
 	started = clock_now();
 	m->live.candidates -= executor->hostile;
 	if (m->backend->apart && executor->pidfd >= 0)
-		dying = malloc(sizeof(*dying));
-	if (dying)
 	{
+		Executor   *dying = measure_zeroed(1, sizeof(*dying));
+
 		executor_kill(executor);
 		executor_give_back(executor);
 		*dying = *executor;

@@ -30,12 +30,10 @@ init(Member *member, const char *source)
 	r->reference_seconds = r->candidate_seconds = NAN;
 }
 
-bool
+void
 heat_init(Measure *m, const int *numbers, int n)
 {
-	m->members = calloc((size_t) n, sizeof(*m->members));
-	if (!m->members)
-		return false;
+	m->members = measure_zeroed((size_t) n, sizeof(*m->members));
 	m->nmembers = n;
 	m->reference.source = m->job->reference;
 	m->reference.source_fd = -1;
@@ -48,7 +46,6 @@ heat_init(Measure *m, const int *numbers, int n)
 		init(&m->members[i], m->job->candidate[numbers[i]].code);
 	}
 	heat_enter_all(m);
-	return true;
 }
 
 static void

@@ -196,16 +196,11 @@ heed_signals(Measure *m)
 static void
 measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed)
 {
-	Measure    *m = calloc(1, sizeof(Measure));
+	Measure    *m = measure_zeroed(1, sizeof(Measure));
 
-	if (m)
-		m->job = job;
-	if (!m || !heat_init(m, these->number, these->n))
-	{
-		fputs("cudal1-measure: out of memory\n", stderr);
-		exit(1);
-	}
+	m->job = job;
 	m->options = options;
+	heat_init(m, these->number, these->n);
 	m->started = clock_now();
 	m->device.lock[0] = m->device.lock[1] = -1;
 	sweep(options->scratch);

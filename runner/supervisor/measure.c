@@ -64,14 +64,11 @@ measure_run(Measure *m)
 		m->live.zygote[i].sock = m->live.zygote[i].log_fd = -1;
 	random_secret_key(&key);
 	random_seed(&m->random, &key);
-	m->noise = malloc(NOISE_BYTES);
+	m->noise = measure_zeroed(NOISE_BYTES, 1);
 	random_key(&m->random, &key);
-	if (m->noise)
-		random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
-	if (!m->noise)
-		conclude(m, OUTCOME_LOST, "no memory");
+	random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
 	/* The signal came during an earlier measurement of the same job. */
-	else if (executor_cancelled)
+	if (executor_cancelled)
 		conclude(m, OUTCOME_CANCELLED, NULL);
 	else if (m->job->counters)
 	{

@@ -6,17 +6,33 @@
 #define CUDAL1_MEASURE_H
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "common/text.h"
 #include "supervisor/types.h"
+
+/* Zeroed memory. Without it the program ends, and its job is measured again. */
+static inline void *
+measure_zeroed(size_t n, size_t size)
+{
+	void	   *memory = calloc(n, size);
+
+	if (!memory)
+	{
+		fputs("cudal1-measure: out of memory\n", stderr);
+		exit(1);
+	}
+	return memory;
+}
 
 /* fills the results of all members; m->job, m->options and m->started are set */
 extern void measure_run(Measure *m);
 
 /* heat.c: candidates of one task that are measured together, with one reference */
 
-/* Makes members of the job's candidates with these numbers; false: no memory. */
-extern bool heat_init(Measure *m, const int *numbers, int n);
+/* Makes members of the job's candidates with these numbers. */
+extern void heat_init(Measure *m, const int *numbers, int n);
 extern void heat_free(Measure *m);
 
 /* from now on this is the candidate that is worked for; its seconds count from here */

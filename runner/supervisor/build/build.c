@@ -234,10 +234,8 @@ build_native(Measure *m)
 {
 	int			n = 1 + m->nmembers;
 	int			ahead = build_at_once();	/* a compiler of C or CUDA has one process */
-	Compilation *c = calloc((size_t) n, sizeof(*c));
+	Compilation *c = measure_zeroed((size_t) n, sizeof(*c));
 
-	if (!c)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	for (int i = 0; i < n; i++)
 		c[i].pid = c[i].log = -1;
 	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)

@@ -23,12 +23,10 @@ static int
 source_file(const char *reference, const char *code, const char *place)
 {
 	const char *const parts[] = {reference, code, place};
-	char	   *bytes = malloc(12 + strlen(reference) + strlen(code) + strlen(place));
+	char	   *bytes = measure_zeroed(1, 12 + strlen(reference) + strlen(code) + strlen(place));
 	size_t		total = 0;
 	int			fd;
 
-	if (!bytes)
-		return -1;
 	for (int i = 0; i < 3; i++)
 	{
 		uint32_t	length = (uint32_t) strlen(parts[i]);

@@ -56,9 +56,7 @@ make_inputs(Checks *c)
 	Measure    *m = c->m;
 	size_t		budget = m->backend->memory->arena_bytes(m);
 
-	c->seeds = calloc(c->slots, sizeof(*c->seeds));
-	if (!c->seeds)
-		return conclude(m, OUTCOME_LOST, "no memory");
+	c->seeds = measure_zeroed(c->slots, sizeof(*c->seeds));
 	/*
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
 	 * what is not compared here
@@ -211,10 +209,9 @@ follow_reference(Checks *c, double limit)
 	uint32_t	alike;
 
 	c->followed = measure_alloc(m, n * m->output_bytes);
-	if (!c->followed)
-		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	executor_init(&other);
-	if (!checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
+	if (!c->followed
+		|| !checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
 		|| !checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
 		|| !checks_count_alike(c, c->followed, n, &alike))
 		return false;
@@ -269,7 +266,7 @@ check_reference(Checks *c)
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
-		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+		return false;
 	if (m->facts.seeds_runs)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */

@@ -117,7 +117,7 @@ extern bool measure_check_layout(Measure *m, Side side, int output, const WireTe
 extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
 						  WireTensor *table);
 
-/* Memory for outputs to be compared, on a GPU an address of its memory; NULL: none is left */
+/* Memory for outputs to be compared, on a GPU an address of its memory; NULL after conclude() */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);
 

@@ -94,7 +94,11 @@ measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bo
 void *
 measure_alloc(Measure *m, size_t bytes)
 {
-	return m->backend->arrays->alloc(m, bytes);
+	void	   *memory = m->backend->arrays->alloc(m, bytes);
+
+	if (!memory)
+		conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", bytes);
+	return memory;
 }
 
 void

@@ -63,15 +63,13 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 {
 	const Tensor *tensor = &m->inputs.tensor[input];
 	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
-	double	   *value = calloc(count + 1, sizeof(*value));
+	double	   *value = measure_zeroed(count, sizeof(*value));
 	double		other[2] = {NAN, NAN};
 	size_t		zeros = 0,
 				integers = 0;
 	double		squares = 0;
 
 	*like = (Like) {0};
-	if (!value)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	if (!m->backend->arrays->pick(m, m->backend->arrays->input(m, arena, slot, input), tensor,
 								  count, value))
 	{
@@ -371,7 +369,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 	*probe = (Probe) {.kind = kind, .slot = slot};
 	probe->expected = measure_alloc(m, m->output_bytes);
 	if (!probe->expected)
-		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+		return false;
 	/* The process may have kept something, so outputs that move little are right. */
 	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts)
 		|| (counts && (!nudge(c, slot, c->slots, true)

@@ -227,13 +227,13 @@ static bool
 make_factors(Measure *m, Picked *p, Tolerance *t)
 {
 	const Tensor *tensor = p->tensor;
-	size_t	   *ends = calloc(GROUPS_MOST + 1, sizeof(*ends));
-	double	   *sorted = calloc(p->distances, sizeof(*sorted));
+	size_t	   *ends = measure_zeroed(GROUPS_MOST + 1, sizeof(*ends));
+	double	   *sorted = measure_zeroed(p->distances, sizeof(*sorted));
 	float	   *all = NULL;
 	double		most = tensor->elements <= SCALES_MOST ? 1 : 0;
-	bool		good = ends && sorted;
+	bool		good = true;
 
-	for (uint32_t n = 0; n < tensor->ndim && good && most > 0; n++)
+	for (uint32_t n = 0; n < tensor->ndim && most > 0; n++)
 	{
 		uint32_t	axis = 0;
 
@@ -249,14 +249,15 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 		}
 		if (most == 0)
 			break;
-		if (!all && (all = calloc(tensor->elements, sizeof(*all))))
+		if (!all)
+		{
+			all = measure_zeroed(tensor->elements, sizeof(*all));
 			for (size_t i = 0; i < tensor->elements; i++)
 				all[i] = 1;
-		good = all != NULL;
-		if (good)
-			apply_factors(p, axis, t->scale, ends, sorted, all);
+		}
+		apply_factors(p, axis, t->scale, ends, sorted, all);
 	}
-	if (all && good)
+	if (all)
 	{
 		size_t		bytes = tensor->elements * sizeof(*all);
 		void	   *memory = measure_alloc(m, bytes);
@@ -267,7 +268,7 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 	free(all);
 	free(ends);
 	free(sorted);
-	return good || m->result->outcome != OUTCOME_NONE || conclude(m, OUTCOME_LOST, "no memory");
+	return good;
 }
 
 static double
@@ -341,10 +342,8 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 	t->lost = TOLERANCE_SHARE_MOST;
 	if (p->distances > 0)
 	{
-		double	   *sorted = calloc(p->distances, sizeof(*sorted));
+		double	   *sorted = measure_zeroed(p->distances, sizeof(*sorted));
 
-		if (!sorted)
-			return conclude(m, OUTCOME_LOST, "no memory");
 		memcpy(sorted, p->distance, p->distances * sizeof(*sorted));
 		t->scale = scale_of(sorted, p->distances);
 		t->size = typical_size(p, sorted) / t->scale;
@@ -358,9 +357,8 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 	if (p->n < 2 || !needs_bases(p, t))
 		return true;
 	t->bases = measure_alloc(m, p->tensor->bytes);
-	if (!t->bases)
-		return conclude(m, OUTCOME_LOST, "no memory for an output of %zu bytes", p->tensor->bytes);
-	return m->backend->arrays->bases(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->bases);
+	return t->bases
+		&& m->backend->arrays->bases(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->bases);
 }
 
 bool
@@ -384,11 +382,10 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
 		t->misses = TOLERANCE_MISSES;
 		t->farthest = TOLERANCE_FARTHEST;
-		p.value = calloc(p.count * n, sizeof(double));
-		p.distance = calloc(p.count * n, sizeof(double));
-		p.element = calloc(p.count * n, sizeof(size_t));
-		good = p.value && p.distance && p.element
-			? learn_output(m, &p, outputs, t) : conclude(m, OUTCOME_LOST, "no memory");
+		p.value = measure_zeroed(p.count * n, sizeof(double));
+		p.distance = measure_zeroed(p.count * n, sizeof(double));
+		p.element = measure_zeroed(p.count * n, sizeof(size_t));
+		good = learn_output(m, &p, outputs, t);
 		free(p.value);
 		free(p.distance);
 		free(p.element);
@@ -402,18 +399,12 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 	const Tensor *tensor = &m->output[output];
 	Tensor		factors = {.dtype = WIRE_FLOAT32,.elements = tensor->elements};
 	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
-	double	   *value = calloc(3 * count, sizeof(*value));
-	double	   *before;
-	double	   *factor;
+	double	   *value = measure_zeroed(3 * count, sizeof(*value));
+	double	   *before = value + count;
+	double	   *factor = before + count;
 	size_t		n = 0;
-	size_t		distances;
-	bool		good;
-
-	if (!value)
-		return conclude(m, OUTCOME_LOST, "no memory");
-	before = value + count;
-	factor = before + count;
-	good = m->backend->arrays->pick(m, ordinary, tensor, count, before)
+	size_t		distances = 0;
+	bool		good = m->backend->arrays->pick(m, ordinary, tensor, count, before)
 		&& m->backend->arrays->pick(m, changed, tensor, count, value)
 		&& (!t->scales || m->backend->arrays->pick(m, t->scales, &factors, count, factor));
 	for (size_t i = 0; i < count && good; i++)
@@ -432,7 +423,6 @@ signal_of_change(Measure *m, int output, const void *ordinary, const void *chang
 		if (before[0] < before[n - 1])
 			t->base = before[n / 2];
 	}
-	distances = 0;
 	for (size_t i = 0; i < n; i++)
 		if (value[i] != t->base)
 			value[distances++] = fabs(value[i] - t->base) / factor[i];

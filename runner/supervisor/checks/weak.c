@@ -173,13 +173,12 @@ bool
 weak_note(Checks *c)
 {
 	Measure    *m = c->m;
-	char	   *nothing = calloc(1, m->output_bytes + 1);
-	char	   *memory = measure_alloc(m, m->output_bytes);
+	char	   *nothing = measure_zeroed(1, m->output_bytes);
+	char	   *memory = m->backend->arrays->alloc(m, m->output_bytes);
 	bool		right = false;
-	bool		room = nothing && memory;
-	bool		good = !room || m->backend->arrays->take(m, memory, nothing, m->output_bytes);
+	bool		good = !memory || m->backend->arrays->take(m, memory, nothing, m->output_bytes);
 
-	for (int answer = 0; answer < ANSWERS && room && good && !right; answer++)
+	for (int answer = 0; answer < ANSWERS && memory && good && !right; answer++)
 	{
 		good = passes(c, answer, memory, &right);
 		if (good && right)
@@ -187,7 +186,7 @@ weak_note(Checks *c)
 								json_string(in_words(answer)));
 	}
 	/* Where there is no room, another measurement may tell. */
-	if (room && good && !right)
+	if (memory && good && !right)
 		json_object_set_new(m->result->evidence, "weak", json_false());
 	measure_free(m, memory);
 	free(nothing);

@@ -134,14 +134,12 @@ destroy_arena(GpuArena *arena)
 bool
 gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
-	GpuArena   *shared = calloc(1, sizeof(GpuArena));
+	GpuArena   *shared = measure_zeroed(1, sizeof(GpuArena));
 
 	arena_init(arena);
 	arena->slots = slots;
 	arena->input_slot_bytes = m->inputs.slot_bytes;
 	arena->output_slot_bytes = m->output_slot_bytes;
-	if (!shared)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	shared->sides = 1 + (m->group.shares ? m->group.shares : 1);
 	for (int i = 0; i < shared->sides; i++)
 		shared->has[i] = i;
@@ -209,8 +207,8 @@ gpu_pool_create(Measure *m)
 		gpu->pool[drawn] = gpu->pool[--gpu->pools];
 		return pool;
 	}
-	pool = calloc(1, sizeof(GpuMemory));
-	if (pool && memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
+	pool = measure_zeroed(1, sizeof(GpuMemory));
+	if (memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
 	conclude(m, OUTCOME_LOST, "no memory on the GPU");

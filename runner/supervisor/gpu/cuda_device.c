@@ -36,15 +36,13 @@ bool
 gpu_prepare(Measure *m, const cpu_set_t *allowed)
 {
 	const char *key = m->device.key;
-	Gpu		   *gpu = calloc(1, sizeof(Gpu));
+	Gpu		   *gpu = measure_zeroed(1, sizeof(Gpu));
 	const char *problem = NULL;
 	bool		found = false;
 	int			n = nvml_count();
 	int			core;
 
 	m->gpu = gpu;
-	if (!gpu)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	if (!cuda_driver_load(&gpu->driver, &problem))
 		return conclude(m, OUTCOME_LOST, "this host has no device %s: %s", key, problem);
 	for (int i = 0; i < n && !found; i++)

@@ -82,10 +82,9 @@ courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened)
 
 	if (!c)
 	{
-		c = calloc(1, sizeof(*c));
-		if (c)
-			c->pair = pair;
-		if (!c || pthread_create(&c->thread, NULL, deliver, c) != 0)
+		c = measure_zeroed(1, sizeof(*c));
+		c->pair = pair;
+		if (pthread_create(&c->thread, NULL, deliver, c) != 0)
 		{
 			free(c);
 			return false;

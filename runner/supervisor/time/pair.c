@@ -297,7 +297,7 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 		process->arena.place = i;
 		process->outputs = measure_alloc(m, COMPARED_MOST * m->output_bytes);
 		if (!process->outputs)
-			return conclude(m, OUTCOME_LOST, "no memory for outputs");
+			return false;
 	}
 	return true;
 }
@@ -343,11 +343,9 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 	Pair		pair = {.m = m,.n = n,.number = number,.alone = INFINITY};
 	bool		good;
 
-	pair.process = calloc((size_t) n + 1, sizeof(*pair.process));
+	pair.process = measure_zeroed((size_t) n + 1, sizeof(*pair.process));
 	for (int i = 0; i < n; i++)
 		given[i].ratio = NAN;
-	if (!pair.process)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	for (int i = 0; i <= n; i++)
 		executor_init(&pair.process[i].executor);
 	arena_init(&pair.arena);
