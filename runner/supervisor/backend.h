@@ -72,8 +72,8 @@ typedef struct ArrayCalls
 	bool		(*thin) (Measure *m, const void *from, void *to, const Thinning *thin);
 	/* bytes of the supervisor's to memory that alloc gave */
 	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
-	/* an element of the scales of a tolerance, which lie in such memory */
-	double		(*scale_at) (Measure *m, const float *scales, uint64_t element);
+	/* an element of an array in such memory */
+	double		(*element) (Measure *m, const void *array, uint32_t dtype, uint64_t element);
 } ArrayCalls;
 
 /* how much there is of it */

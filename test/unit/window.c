@@ -479,6 +479,19 @@ check_answers(void)
 	sparse = false;
 }
 
+/* whether an element may be so when a run has answered */
+static bool
+may_be(float found, float expected)
+{
+	uint64_t	value[2] = {0};
+	uint32_t	excused = 1;
+
+	memcpy(&value[0], &expected, sizeof(expected));
+	memcpy(&value[1], &found, sizeof(found));
+	member.result.outcome = OUTCOME_NONE;
+	return measure_agree_at(&measure, 0, 0, &value[0], &value[1], &excused);
+}
+
 static void
 check_bringing(void)
 {
@@ -535,6 +548,10 @@ main(void)
 	check_answers();
 	check_bringing();
 	check_device();
+	measure.tolerance[0] = (Tolerance) {.rtol = 1e-3,.scale = 1,.share = 0.05,.widen = 1,
+		.base = 1000};
+	check(may_be(1000.5f, 1000.7f), "an element may be off by a few tolerances");
+	check(!may_be(1000, 1001), "but by no more than its signal, however large its base is");
 	free(outputs[0]);
 	free(outputs[1]);
 	json_decref(member.result.evidence);

@@ -150,15 +150,15 @@ host_take(Measure *m, void *memory, const void *from, size_t bytes)
 }
 
 static double
-host_scale_at(Measure *m, const float *scales, uint64_t element)
+host_element(Measure *m, const void *array, uint32_t dtype, uint64_t element)
 {
-	return scales[element];
+	return tensor_load(array, dtype, element);
 }
 
 const ArrayCalls host_arrays = {
 	.alloc = host_alloc, .free = host_free, .take = host_take, .input = host_input,
 	.copy = host_copy, .change = host_change, .compare = host_compare, .pick = host_pick,
-	.bases = host_bases, .thin = host_thin, .scale_at = host_scale_at,
+	.bases = host_bases, .thin = host_thin, .element = host_element,
 };
 
 static size_t

@@ -140,17 +140,17 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	return true;
 }
 
-/* The largest deviation of an answer's element. `scale`: that of the element. */
-static double
-answer_tolerance(const Measure *m, int output, double y, double scale)
+/* Whether a finite element of an answer is near what is expected, as its outputs are compared. */
+static bool
+is_near(Measure *m, int output, uint64_t element, double y, double x)
 {
 	const Tolerance *t = &m->tolerance[output];
-	double		rtol;
-	double		atol;
+	const ArrayCalls *arrays = m->backend->arrays;
+	uint32_t	dtype = m->output[output].dtype;
+	double		scale = t->scales ? arrays->element(m, t->scales, WIRE_FLOAT32, element) : 1;
+	double		base = t->bases ? arrays->element(m, t->bases, dtype, element) : t->base;
 
-	tensor_tolerance(m->output[output].dtype, *t, &rtol, &atol);
-	return ANSWER_TOLERANCES * (t->widen > 1 ? t->widen : 1)
-		* (atol * scale + rtol * fabs(y));
+	return fabs(x - y) <= ANSWER_TOLERANCES * tolerance_of(t, y, t->scale * scale, base);
 }
 
 bool
@@ -158,26 +158,17 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 				 const uint64_t *found, uint32_t *excused)
 {
 	const Tensor *t = &m->output[output];
-	const Tolerance *tolerance = &m->tolerance[output];
 	double		y = tensor_load(expected, t->dtype, 0);
 	double		x = tensor_load(found, t->dtype, 0);
-	double		scale = tolerance->scale;
-	bool		near = tensor_dtype_is_float(t->dtype) && isfinite(x) && isfinite(y);
+	bool		finite = tensor_dtype_is_float(t->dtype) && isfinite(x) && isfinite(y);
 	char		shape[200];
 	char		index[200];
 	char		value[2][TENSOR_VALUE_BYTES];
 
-	if (x == y || (isnan(x) && isnan(y))
-		|| (near && fabs(x - y) <= answer_tolerance(m, output, y, scale)))
+	if (x == y || (isnan(x) && isnan(y)) || (finite && is_near(m, output, element, y, x)))
 		return true;
-	if (near && tolerance->scales)
-	{
-		scale *= m->backend->arrays->scale_at(m, tolerance->scales, element);
-		if (fabs(x - y) <= answer_tolerance(m, output, y, scale))
-			return true;
-	}
-	if (tolerance->farthest > TOLERANCE_FARTHEST && (near || !tensor_dtype_is_float(t->dtype))
-		&& (*excused)++ == 0)
+	if (m->tolerance[output].farthest > TOLERANCE_FARTHEST
+		&& (finite || !tensor_dtype_is_float(t->dtype)) && (*excused)++ == 0)
 		return true;
 	tensor_describe(t, shape, sizeof(shape));
 	describe_index(t, (size_t) element, index, sizeof(index));

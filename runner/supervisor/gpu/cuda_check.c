@@ -255,17 +255,18 @@ gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
 }
 
 static double
-gpu_scale_at(Measure *m, const float *scales, uint64_t element)
+gpu_element_of(Measure *m, const void *array, uint32_t dtype, uint64_t element)
 {
-	float		scale = 1;
+	size_t		size = tensor_dtype_size(dtype);
+	uint64_t	value = 0;
 
-	gpu_good(m, m->gpu->driver.MemcpyDtoH(&scale, (CuAddress) (uintptr_t) &scales[element],
-										  sizeof(scale)), "to compare outputs");
-	return scale;
+	gpu_good(m, m->gpu->driver.MemcpyDtoH(&value, (CuAddress) (uintptr_t) array + element * size,
+										  size), "to compare outputs");
+	return tensor_load(&value, dtype, 0);
 }
 
 const ArrayCalls gpu_arrays = {
 	.alloc = gpu_alloc, .free = gpu_free, .take = gpu_take, .input = gpu_input, .copy = gpu_copy,
 	.change = gpu_change, .compare = gpu_compare, .pick = gpu_pick, .bases = gpu_bases,
-	.thin = gpu_thin, .scale_at = gpu_scale_at,
+	.thin = gpu_thin, .element = gpu_element_of,
 };
