@@ -50,7 +50,7 @@ code_unit(const char *data, size_t left)
 }
 
 char *
-text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length)
+text_repair(const char *data, size_t length, size_t *repaired_length)
 {
 	/* a byte becomes three at most */
 	char	   *repaired = malloc(length * 3 + 1);
@@ -59,7 +59,7 @@ text_repair(const char *data, size_t length, bool escapes, size_t *repaired_leng
 
 	while (repaired != NULL && i < length)
 	{
-		int			first = escapes ? code_unit(data + i, length - i) : -1;
+		int			first = code_unit(data + i, length - i);
 		int			second = first >= 0xd800 && first <= 0xdbff
 			? code_unit(data + i + 6, length - i - 6) : -1;
 		bool		pair = second >= 0xdc00 && second <= 0xdfff;
@@ -69,7 +69,7 @@ text_repair(const char *data, size_t length, bool escapes, size_t *repaired_leng
 		if (pair)
 			n = 12;
 		/* the character behind a backslash may itself be broken */
-		else if (escapes && data[i] == '\\' && i + 1 < length && data[i + 1] > 0)
+		else if (data[i] == '\\' && i + 1 < length && data[i + 1] > 0)
 			n = 2;
 		if (n == 0 || lone)
 		{
@@ -119,28 +119,17 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 char *
 text_read(FILE *file, size_t limit, size_t *length)
 {
-	size_t		size = 1 << 15;
 	char	   *text = NULL;
-	char	   *more;
+	size_t		size = 0;
+	ssize_t		n = getdelim(&text, &size, '\0', file);
 
-	*length = 0;
-	while ((more = realloc(text, size *= 2)) != NULL)
+	*length = n > 0 ? (size_t) n : 0;
+	if (text && !ferror(file) && *length <= limit)
 	{
-		text = more;
-		*length += fread(text + *length, 1, size - 1 - *length, file);
-		if (ferror(file))
-			break;
-		if (*length > limit)
-		{
-			errno = EFBIG;
-			break;
-		}
-		if (*length + 1 < size)
-		{
-			text[*length] = '\0';
-			return text;
-		}
+		text[*length] = '\0';
+		return text;
 	}
+	errno = *length > limit ? EFBIG : errno;
 	free(text);
 	return NULL;
 }

@@ -17,14 +17,14 @@
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
 
 /*
- * a copy fit for JSON and a database, malloc'd, with a NUL behind it: U+FFFD replaces NUL and what
- * is not UTF-8; escapes: also the JSON escapes of NUL and of lone surrogates. NULL: no memory
+ * a copy fit for JSON and a database, malloc'd, with a NUL behind it: U+FFFD replaces NUL, what is
+ * not UTF-8, and the JSON escapes of NUL and of lone surrogates. NULL: no memory
  */
-extern char *text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length);
+extern char *text_repair(const char *data, size_t length, size_t *repaired_length);
 
 /*
- * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno; EFBIG where
- * it is longer than `limit` bytes)
+ * the rest of a file, with a NUL behind it, to be freed, or what comes before a NUL and that one;
+ * NULL: it can't be read (errno; EFBIG where it is longer than `limit` bytes)
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 

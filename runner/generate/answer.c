@@ -130,7 +130,7 @@ static void
 take_data(Answer *answer, bool whole)
 {
 	size_t		length;
-	char	   *data = text_repair(answer->data.data, answer->data.length, true, &length);
+	char	   *data = text_repair(answer->data.data, answer->data.length, &length);
 	const char *at = data;
 
 	answer->data.length = 0;

@@ -37,6 +37,7 @@ read_with(size_t n, size_t limit)
 	char	   *text;
 	int			problem;
 
+	memset(bytes, 'a', n);
 	fwrite(bytes, 1, n, file);
 	rewind(file);
 	text = text_read(file, limit, &length);
