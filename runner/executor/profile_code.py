@@ -26,8 +26,9 @@ SECONDS = 1.0
 LIMIT = 120
 SUFFIX = {"ncu": "ncu-rep", "timeline": "trace.json"}
 INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
-# The sandbox has these beside the code: this script, the supervisor's cipher, the dtypes
-PARTS = ("profile_code.py", "libcudal1guard.so", "wire.py")
+# The sandbox has these beside the code: this script, the supervisor's cipher, the dtypes, and what
+# makes modules
+PARTS = ("profile_code.py", "libcudal1guard.so", "wire.py", "torch_common.py")
 
 EVENTS = ("task-clock", "cycles", "instructions", "branches", "branch-misses", "L1-dcache-loads",
           "L1-dcache-load-misses", "cache-references", "cache-misses", "dTLB-load-misses",
@@ -323,23 +324,18 @@ def compiled(folder, task, device):
 def loaded(folder, device):
     """A call of a module's forward, and what waits for its end."""
     import torch
+    # at the end, so that the code's file is no module of Python's own
+    sys.path.append(folder)
+    import torch_common as common
     modules = []
-    for name in ("reference", "code"):
-        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8-sig") as file:
-            modules.append({"__name__": name, "__file__": file.name})
-            exec(compile(file.read(), file.name, "exec"), modules[-1])
-    reference, code = modules
-
-    def moved(values):
-        return [v.to(device) if isinstance(v, torch.Tensor) else v for v in values]
-    # as the executor takes them
-    start, named = reference.get("get_init_inputs", list)(), {}
-    start = start if isinstance(start, (list, tuple)) else [start]
-    if len(start) == 2 and isinstance(start[0], (list, tuple)) and isinstance(start[1], dict):
-        start, named = start
-    model = code.get("ModelNew", code.get("Model"))
-    model = model(*moved(start), **named).to(device)
-    values = moved(reference["get_inputs"]())
+    for name, file in (("task", "reference.py"), ("candidate", "code.py")):
+        with open(os.path.join(folder, file), encoding="utf-8-sig") as source:
+            modules.append(common.make_module(name, source.read()))
+    task, code = modules
+    arguments, keywords = common.init_arguments(task)
+    model = (code.ModelNew if hasattr(code, "ModelNew") else code.Model)(*arguments, **keywords)
+    model.to(device)
+    values = [v.to(device) if isinstance(v, torch.Tensor) else v for v in task.get_inputs()]
 
     def call():
         with torch.no_grad():
