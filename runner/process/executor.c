@@ -54,12 +54,7 @@ attach(Executor *executor, double seconds)
 	executor->proc.schedstat = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) executor->pid);
 	executor->proc.tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (executor->proc.schedstat >= 0
-		&& clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
-	{
-		close(executor->proc.schedstat);
-		executor->proc.schedstat = -1;
-	}
+	clock_getcpuclockid(executor->pid, &executor->cpu_clock);
 	return executor->pidfd >= 0 && executor->proc.stat >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 

@@ -127,16 +127,8 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size)
 		 "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname",
 		 "sandbox", "--ro-bind", "/usr", "/usr");
 	for (int i = 0; i < 5; i++)
-	{
-		struct stat st;
-
-		if (lstat(links[i][0], &st) != 0)
-			continue;
-		if (S_ISLNK(st.st_mode))
+		if (access(links[i][0], F_OK) == 0)
 			PUSH(arguments, "--symlink", links[i][1], links[i][0]);
-		else
-			PUSH(arguments, "--ro-bind", links[i][0], links[i][0]);
-	}
 	for (int i = 0; i < 4; i++)
 		if (access(etc[i], F_OK) == 0)
 			PUSH(arguments, "--ro-bind", etc[i], etc[i]);

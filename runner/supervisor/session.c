@@ -60,7 +60,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
 		executor_pin(executor, &others);
 	executor->attentive = m->device.spare_core;
-	executor->one_core = CPU_COUNT(&m->device.cores) == 1 && executor->proc.schedstat >= 0;
+	executor->one_core = CPU_COUNT(&m->device.cores) == 1;
 	/* Executors of PyTorch make their own views of the slots' inputs. */
 	executor->control->slot_bytes = m->inputs.slot_bytes;
 	executor->control->tensors = (uint32_t) m->inputs.n;
@@ -88,53 +88,43 @@ load_limit(const Measure *m, Side side)
 
 /* Ends a load: the process goes to its core, and in a group gets a share of the host's memory. */
 static ExecutorResult
-loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool beside)
+loaded(const Measure *m, const Executor *executor, bool beside)
 {
 	if (loads_elsewhere(m, beside))
 		executor_pin(executor, &m->device.cores);
-	if (result == EXECUTOR_OK && m->group.shares && executor->hostile
+	if (m->group.shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20,
 								 m->group.bytes))
 		return EXECUTOR_BROKEN;
-	return result;
+	return EXECUTOR_OK;
 }
 
 static bool
-load_code(Measure *m, Executor *executor, Side side, const Arena *arena, uint64_t weight_seed)
+begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+		   uint64_t weight_seed, bool beside)
 {
 	double		started = clock_now();
-	ExecutorResult result = executor_command(executor, WIRE_LOAD, arena->slots,
-											 load_flags(m, side), weight_seed,
-											 load_limit(m, side), NULL);
-	double		seconds = clock_now() - started;
+	bool		good = start_process(m, executor, side, seat, arena, beside);
 
-	executor->arrays = executor->value;
-	result = loaded(m, executor, result, false);
-	m->code[side]->load_seconds += seconds;
-	m->result->spent[SPENT_LOAD] += seconds;
-	m->result->spent[SPENT_START] -= seconds;
-	return measure_failed(m, side, executor, result, "while it was loaded");
-}
+	if (good)
+	{
+		double		limit = load_limit(m, side) + (beside ? m->job->profile.build_seconds : 0);
+		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
+											   load_flags(m, side), weight_seed, limit);
 
-bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-			   uint64_t weight_seed)
-{
-	double		started = clock_now();
-	bool		good = start_process(m, executor, side, seat, arena, false)
-		&& load_code(m, executor, side, arena, weight_seed);
-
+		good = measure_failed(m, side, executor, result, "while it was loaded");
+	}
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
-/* Judges what a process did beside others, and charges its code. False after conclude() */
+/* Judges what a process did that was begun, and charges its code. False after conclude() */
 static bool
-end_beside(Measure *m, Executor *executor)
+end_begun(Measure *m, Executor *executor, bool beside)
 {
 	bool		loading = executor->last.asked.op == WIRE_LOAD;
 	Side		side = executor_side(executor);
-	double		seconds = executor->last.took / (m->group.shares ? m->group.shares : 1);
+	double		seconds = executor->last.took / (beside && m->group.shares ? m->group.shares : 1);
 
 	*(loading ? &m->code[side]->load_seconds : &m->code[side]->first_seconds) += seconds;
 	if (loading)
@@ -143,34 +133,38 @@ end_beside(Measure *m, Executor *executor)
 						  loading ? "while it was loaded" : "in its first run");
 }
 
+static bool
+end_load(Measure *m, Executor *executor, bool beside)
+{
+	return end_begun(m, executor, beside)
+		&& measure_failed(m, executor_side(executor), executor,
+						  loaded(m, executor, beside), "while it was loaded");
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
+{
+	bool		good = begin_load(m, executor, side, seat, arena, weight_seed, false);
+	double		started = clock_now();
+
+	if (good)
+		executor_await(&executor, 1);
+	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+	return good && end_load(m, executor, false);
+}
+
 bool
 measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 				   uint64_t weight_seed)
 {
-	double		started = clock_now();
-	bool		good = start_process(m, executor, side, seat, arena, true);
-
-	if (good)
-	{
-		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, side), weight_seed,
-											   load_limit(m, side)
-											   + m->job->profile.build_seconds);
-
-		good = measure_failed(m, side, executor, result, "while it was loaded");
-	}
-	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
-	return good;
+	return begin_load(m, executor, side, seat, arena, weight_seed, true);
 }
 
 bool
 measure_end_load(Measure *m, Executor *executor)
 {
-	Side		side = executor_side(executor);
-
-	return end_beside(m, executor)
-		&& measure_failed(m, side, executor, loaded(m, executor, EXECUTOR_OK, true),
-						  "while it was loaded");
+	return end_load(m, executor, true);
 }
 
 bool
@@ -219,7 +213,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 
 	/* A process that is ending may still write to memory that this pair has. */
 	measure_reap(m);
-	if (!end_beside(m, executor)
+	if (!end_begun(m, executor, true)
 		|| !m->backend->first_input(m, arena, executor_side(executor), 0))
 		return false;
 	executor->control->slots[0] = 0;
