@@ -18,6 +18,21 @@ class Refused(Exception):
     """A statement that the server refused: what it said, and its hint."""
 
 
+def ending(program, work):
+    """The exit status of a program whose work was done, interrupted or refused."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return 0
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except (ConnectionError, Refused, OSError) as e:
+        where = getattr(e, "filename", None)
+        print(f"{program}: {f'{where}: {e.strerror}' if where else e}", file=sys.stderr)
+        return 2 if where else 3
+
+
 def conninfo(dbname):
     """-d NAME as psql reads it: a name, a connection string or an address."""
     if dbname is None:
