@@ -39,8 +39,7 @@ typedef struct BuildCalls
 {
 	/* of functions: how their code is compiled */
 	bool		(*compiler) (Measure *m, Compiler *compiler);
-	/* a command whose first line is that compiler's version */
-	void		(*version) (Measure *m, char *command, size_t size);
+	const char *version;		/* a command whose first line is that compiler's version */
 	/* of modules: what an interpreter needs on this device */
 	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox,
 								InterpreterUse use);
@@ -76,17 +75,6 @@ typedef struct ArrayCalls
 	double		(*element) (Measure *m, const void *array, uint32_t dtype, uint64_t element);
 } ArrayCalls;
 
-/* how much there is of it */
-typedef struct MemoryCalls
-{
-	/* bytes that a device has left, 0 on a host; the most that the outputs of a call may take */
-	size_t		(*left) (Measure *m);
-	size_t		(*array_limit) (const Measure *m);
-	/* bytes for arenas */
-	size_t		(*arena_bytes) (const Measure *m);
-	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
-} MemoryCalls;
-
 typedef struct Backend
 {
 	/* whether tasks are Python modules, which make their inputs and have state; else functions */
@@ -95,8 +83,10 @@ typedef struct Backend
 	bool		apart;
 	BuildCalls	builds;
 	const ArrayCalls *arrays;
-	const MemoryCalls *memory;
-	/* Writes the device into the evidence. */
+	/* bytes that a device has left, 0 on a host */
+	size_t		(*memory_left) (Measure *m);
+	double		output_share;	/* of an arena's bytes, for outputs that are kept to be compared */
+	/* Writes a GPU into the evidence; NULL on a host. */
 	void		(*describe) (Measure *m);
 	/* before the device is taken, and once it is; NULL: nothing */
 	bool		(*start_driver) (Measure *m);
@@ -109,8 +99,6 @@ typedef struct Backend
 	/* a process for the code of one side, which is not loaded yet */
 	ExecutorResult (*start) (Measure *m, Executor *executor, Side side, int seat,
 							 const Arena *arena);
-	/* Brings the input of a first run, where processes load side by side; else NULL. */
-	bool		(*first_input) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 
 	/* for a single run, without a clock: its input to where it is found, noise to its outputs */
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, uint32_t slot);
@@ -151,7 +139,6 @@ typedef struct Backend
 	/* the outputs of a run, gathered */
 	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
-	bool		counts_operations;	/* executors of references can */
 	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
 	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */

@@ -214,7 +214,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 	/* A process that is ending may still write to memory that this pair has. */
 	measure_reap(m);
 	if (!end_begun(m, executor, true)
-		|| !m->backend->first_input(m, arena, executor_side(executor), 0))
+		|| !m->backend->stage(m, arena, executor_side(executor), 0))
 		return false;
 	executor->control->slots[0] = 0;
 	executor->control->seeds[0] = seed;

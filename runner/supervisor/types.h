@@ -171,6 +171,9 @@ typedef struct HeldDevice
 	char		key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
 	bool		spare_core;		/* the supervisor has a core to spin on */
+	/* of its memory, at most: for arenas, and for the outputs of a call */
+	size_t		arena_bytes;
+	size_t		array_bytes;
 } HeldDevice;
 
 #define GENERATOR_SEAT	2

@@ -88,12 +88,6 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 	return true;
 }
 
-static size_t
-arena_bytes(const Measure *m)
-{
-	return 1 << 20;
-}
-
 static bool
 compare(Measure *m, const void *expected, const void *found, int output, const Tolerance *t,
 		Comparison *c)
@@ -180,13 +174,12 @@ static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
 	static const ArrayCalls arrays = {.compare = compare};
-	static const MemoryCalls memory = {.arena_bytes = arena_bytes};
-	Backend		backend = {.memory = &memory,.arrays = &arrays,.module = apart,
-		.make_arena = make_arena};
+	Backend		backend = {.arrays = &arrays,.module = apart,.make_arena = make_arena};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double),.facts.moves = moves};
+		.outputs = 1,.output_bytes = sizeof(double),.facts.moves = moves,
+		.device.arena_bytes = 1 << 20};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};

@@ -8,12 +8,6 @@
 #include "supervisor/backend/parts.h"
 
 static bool
-c_make_arena(Measure *m, Arena *arena, uint32_t slots)
-{
-	return host_make_arena(m, arena, slots, false);
-}
-
-static bool
 c_generate(Measure *m, Arena *arena, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
@@ -86,17 +80,6 @@ c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return c_bring(m, arena, side, slot);
 }
 
-static bool
-c_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
-{
-	for (uint32_t slot = 0; slot < n; slot++)
-	{
-		c_unstage(m, arena, slot);
-		host_forget(arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
-	}
-	return true;
-}
-
 /* The memory for a run's outputs lies in caches, as that of a caller does who uses it again. */
 static void
 c_warm(const Arena *arena, uint32_t slot)
@@ -150,21 +133,13 @@ c_compiler(Measure *m, Compiler *compiler)
 	return true;
 }
 
-static void
-c_compiler_version(Measure *m, char *command, size_t size)
-{
-	snprintf(command, size, "gcc --version 2>/dev/null");
-}
-
 const Backend backend_c = {
-	.builds.version = c_compiler_version,
+	.builds.version = "gcc --version 2>/dev/null",
 	.builds.compiler = c_compiler,
-	.make_arena = c_make_arena,
 	.generate = c_generate,
 	.start = c_start,
 	.stage = c_stage,
 	.unstage = c_unstage,
-	.prepare = c_prepare,
 	.bring = c_bring,
 	.warm = c_warm,
 	.element = c_element,

@@ -49,18 +49,11 @@ cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *are
 	return native_start(m, executor, side, &own, "exec-cuda", &sandbox);
 }
 
-static void
-cuda_compiler_version(Measure *m, char *command, size_t size)
-{
-	snprintf(command, size, "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
-}
-
 const Backend backend_cuda = {
-	.builds.version = cuda_compiler_version,
+	.builds.version = NVCC_PATH "nvcc --version 2>/dev/null | tail -n 1",
 	.builds.compiler = cuda_compiler,
 	.make_arena = gpu_make_arena,
 	.generate = gpu_generate,
 	.start = cuda_start,
-	.read = gpu_read,
 	GPU_CALLS,
 };

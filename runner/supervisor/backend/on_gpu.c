@@ -8,24 +8,6 @@
 #define LEAST_TIMES		4		/* times what the reference took, the least of a pool */
 #define LEAST_POOL		((size_t) 2 << 30)
 
-static size_t
-arena_limit(const Measure *m)
-{
-	return m->gpu->arena_bytes;
-}
-
-static size_t
-array_limit(const Measure *m)
-{
-	return m->gpu->pool_bytes;
-}
-
-/* Memory for outputs is kept small for the executors' sake. */
-const MemoryCalls gpu_memory = {
-	.left = gpu_memory_left, .array_limit = array_limit, .arena_bytes = arena_limit,
-	.output_share = 0.25,
-};
-
 void
 gpu_build_key(Measure *m, json_t *key)
 {

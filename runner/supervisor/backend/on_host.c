@@ -12,14 +12,14 @@
 #include "supervisor/backend/parts.h"
 
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */
-#define ARENA_SHARE		8		/* of the memory that code may have */
 
 bool
-host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
+host_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
-	return arena_create(arena, slots, m->inputs.slot_bytes, m->output_slot_bytes, inputs_writable)
-		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots,
-					m->inputs.slot_bytes + m->output_slot_bytes, strerror(errno));
+	if (!arena_create(arena, slots, m->inputs.slot_bytes, m->output_slot_bytes, m->backend->module))
+		return conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots,
+						m->inputs.slot_bytes + m->output_slot_bytes, strerror(errno));
+	return !m->backend->module || torch_hand_arena(m, arena);
 }
 
 void
@@ -49,8 +49,9 @@ has_clflushopt(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT) != 0;
 }
 
-void
-host_forget(const char *memory, size_t bytes)
+/* Takes memory out of all caches before a window, in which both sides are to find it alike. */
+static void
+forget(const char *memory, size_t bytes)
 {
 	static int	quick = -1;
 
@@ -62,6 +63,17 @@ host_forget(const char *memory, size_t bytes)
 		else
 			__asm__ volatile("clflush %0" ::"m"(memory[at]) : "memory");
 	__asm__ volatile("sfence" :: : "memory");
+}
+
+bool
+host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
+{
+	for (uint32_t slot = 0; slot < n; slot++)
+	{
+		m->backend->unstage(m, arena, slot);
+		forget(arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
+	}
+	return true;
 }
 
 void
@@ -161,31 +173,8 @@ const ArrayCalls host_arrays = {
 	.bases = host_bases, .thin = host_thin, .element = host_element,
 };
 
-static size_t
-host_arena_bytes(const Measure *m)
-{
-	return ((size_t) m->job->profile.memory_mb << 20) / ARENA_SHARE;
-}
-
-static size_t
+size_t
 host_memory_left(Measure *m)
 {
 	return 0;
-}
-
-static size_t
-host_array_limit(const Measure *m)
-{
-	return (size_t) m->job->profile.memory_mb << 20;
-}
-
-const MemoryCalls host_memory = {
-	.left = host_memory_left, .array_limit = host_array_limit, .arena_bytes = host_arena_bytes,
-	.output_share = 8,
-};
-
-void
-host_describe(Measure *m)
-{
-	json_object_set_new(m->environment, "cores", json_string(m->device.key + 4));
 }

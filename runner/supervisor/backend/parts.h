@@ -17,26 +17,22 @@ extern const Backend backend_cuda;
 extern const Backend backend_torch_gpu;
 
 /* on_host.c: arenas in shared memory, outputs compared on the CPU */
-extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable);
+extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots);
+extern bool host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n);
 extern void host_noise(Measure *m, char *out, size_t bytes);
-
-/* Takes memory out of all caches before a window, in which both sides are to find it alike. */
-extern void host_forget(const char *memory, size_t bytes);
 
 /* Brings memory into the caches of the core that calls it. */
 extern void host_fetch(const char *memory, size_t bytes);
-extern void host_describe(Measure *m);
 extern const ArrayCalls host_arrays;
-extern const MemoryCalls host_memory;
+extern size_t host_memory_left(Measure *m);
 
 /* clang-format off */
 #define HOST_CALLS \
-	.describe = host_describe, .light_rate = 1e12, .first_seconds = 30, \
-	.arrays = &host_arrays, .memory = &host_memory
+	.make_arena = host_make_arena, .prepare = host_prepare, .arrays = &host_arrays, \
+	.memory_left = host_memory_left, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
 /* clang-format on */
 
 /* on_gpu.c: likewise, in memory of the GPU */
-extern const MemoryCalls gpu_memory;
 extern void gpu_build_key(Measure *m, json_t *key);
 extern bool gpu_begin_pair(Measure *m, Arena *arena);
 extern int	gpu_room(Measure *m, int n);
@@ -45,11 +41,11 @@ extern int	gpu_room(Measure *m, int n);
 #define GPU_CALLS \
 	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
 	.open = gpu_open, .stage = gpu_stage, .unstage = gpu_unstage, \
-	.inputs_same = gpu_inputs_same, .arrays = &gpu_arrays, .memory = &gpu_memory, \
+	.inputs_same = gpu_inputs_same, .arrays = &gpu_arrays, .memory_left = gpu_memory_left, \
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
 	.light_rate = 4e13, .first_seconds = INFINITY, .builds.key = gpu_build_key, \
-	.begin_pair = gpu_begin_pair, .room = gpu_room
+	.output_share = 0.25, .begin_pair = gpu_begin_pair, .room = gpu_room, .read = gpu_read
 /* clang-format on */
 
 /*

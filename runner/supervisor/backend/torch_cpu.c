@@ -12,12 +12,6 @@
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
 
-static bool
-torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
-{
-	return host_make_arena(m, arena, slots, true) && torch_hand_arena(m, arena);
-}
-
 static ExecutorResult
 torch_cpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
@@ -36,14 +30,6 @@ static void
 torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
 	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
-}
-
-static bool
-torch_cpu_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
-{
-	for (uint32_t slot = 0; slot < n; slot++)
-		torch_cpu_unstage(m, arena, slot);
-	return true;
 }
 
 /*
@@ -167,17 +153,14 @@ const Backend backend_torch_cpu = {
 	HOST_CALLS,
 	.module = true,
 	.builds.interpreter = torch_cpu_interpreter,
-	.make_arena = torch_cpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_cpu_start,
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
-	.prepare = torch_cpu_prepare,
 	.bring = torch_cpu_stage,
 	.element = torch_cpu_element,
 	.peek = torch_cpu_peek,
 	.overwrite = torch_cpu_overwrite,
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
-	.counts_operations = true,
 };

@@ -65,9 +65,6 @@ const Backend backend_torch_gpu = {
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,
-	.first_input = gpu_stage,
 	.poke = gpu_poke,
-	.read = gpu_read,
-	.counts_operations = true,
 	GPU_CALLS,
 };

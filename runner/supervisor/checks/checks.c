@@ -54,7 +54,7 @@ static bool
 make_inputs(Checks *c)
 {
 	Measure    *m = c->m;
-	size_t		budget = m->backend->memory->arena_bytes(m);
+	size_t		budget = m->device.arena_bytes;
 
 	c->seeds = measure_zeroed(c->slots, sizeof(*c->seeds));
 	/*
@@ -146,7 +146,7 @@ static void
 note_memory(Measure *m, const Executor *executor, size_t left)
 {
 	Code	   *code = &m->reference;
-	size_t		kept = executor->pool_bytes + m->backend->memory->left(m);
+	size_t		kept = executor->pool_bytes + m->backend->memory_left(m);
 
 	if (left > kept && left - kept > code->gpu_bytes)
 		code->gpu_bytes = left - kept;
@@ -173,7 +173,7 @@ run_reference(Checks *c, bool *agree)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
-	left = m->backend->memory->left(m);
+	left = m->backend->memory_left(m);
 	good = launch_reference(c, &c->other, 1)
 		&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found,
 					   limit);
@@ -234,7 +234,7 @@ note_work(Checks *c, double limit)
 	for (int i = 0; i < m->outputs; i++)
 		bytes += m->output[i].bytes;
 	json_object_set_new(m->result->evidence, "bytes", json_integer((json_int_t) bytes));
-	if (m->backend->counts_operations && c->other.control
+	if (m->backend->module && c->other.control
 		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, 0, limit, NULL) == EXECUTOR_OK
 		&& c->other.value > 0)
 		json_object_set_new(m->result->evidence, "operations",
@@ -251,7 +251,7 @@ check_reference(Checks *c)
 {
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
-	size_t		budget = m->backend->memory->arena_bytes(m);
+	size_t		budget = m->device.arena_bytes;
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
@@ -261,7 +261,7 @@ check_reference(Checks *c)
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
-	while (c->n > 1 && c->n * m->output_bytes > m->backend->memory->output_share * budget)
+	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
 		c->n--;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);

@@ -130,7 +130,7 @@ static bool
 prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
-	size_t		budget = m->backend->memory->arena_bytes(m);
+	size_t		budget = m->device.arena_bytes;
 	size_t		each = (m->backend->rests ? 3 : 2) * m->inputs.slot_bytes
 		+ (m->backend->rests ? 2 : 1) * m->output_slot_bytes + 3 * m->output_bytes;
 	Executor	reference;

@@ -133,7 +133,7 @@ take_inputs(Measure *m)
 		if (!take_input(m, &m->inputs.argument[i], &m->inputs.tensor[i]))
 			return false;
 	return fits(m, "get_inputs gives", m->inputs.slot_bytes,
-				m->backend->apart ? 0 : m->backend->memory->array_limit(m));
+				m->backend->apart ? 0 : m->device.array_bytes);
 }
 
 bool
@@ -166,6 +166,5 @@ layout_from_reference(Measure *m, Executor *executor)
 			return false;
 	}
 	place_outputs(m, false);
-	return fits(m, "the reference returns", m->output_bytes,
-				m->backend->memory->array_limit(m));
+	return fits(m, "the reference returns", m->output_bytes, m->device.array_bytes);
 }

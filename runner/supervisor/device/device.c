@@ -27,6 +27,7 @@
 #include "supervisor/gpu/cuda.h"
 
 #define LOCK_MODE	0444
+#define ARENA_SHARE	8				/* of the memory that code may have */
 
 static const char *
 cpu_model(void)
@@ -109,6 +110,8 @@ device_prepare(Measure *m)
 		return backend_choose(m, true, key) && gpu_prepare(m, &allowed);
 	if (!backend_choose(m, false, key))
 		return false;
+	m->device.array_bytes = (size_t) m->job->profile.memory_mb << 20;
+	m->device.arena_bytes = m->device.array_bytes / ARENA_SHARE;
 	if (strncmp(key, "cpu:", 4) != 0 || !cores_parse(key + 4, &m->device.cores))
 		return conclude(m, OUTCOME_LOST, "this host has no device %s; cudal1-measure --devices "
 						"prints those it has", key);
@@ -116,6 +119,7 @@ device_prepare(Measure *m)
 	if (!CPU_EQUAL(&usable, &m->device.cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
 						"cudal1-measure --devices prints those it may", key);
+	json_object_set_new(m->environment, "cores", json_string(key + 4));
 	m->device.spare_core = cores_keep_off(&allowed, &m->device.cores, gpu_nodes()) > 0;
 	if (CPU_COUNT(&m->device.cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
@@ -227,13 +231,10 @@ device_versions(Measure *m)
 	char		version[256];
 
 	/* -I: modules that lie in the folder we are in, or where the environment says, are anybody's */
-	if (python)
-		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
-				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
-				 m->options->python);
-	else
-		m->backend->builds.version(m, command, sizeof(command));
-	if (text_first_line(command, version, sizeof(version)))
+	snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
+			 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
+			 m->options->python);
+	if (text_first_line(python ? command : m->backend->builds.version, version, sizeof(version)))
 		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
 }
 
@@ -251,7 +252,8 @@ device_environment(Measure *m)
 	json_object_set_new(e, "host", json_string(host.nodename));
 	json_object_set_new(e, "kernel", json_string(host.release));
 	json_object_set_new(e, "cpu", json_string(cpu_model()));
-	m->backend->describe(m);
+	if (m->backend->describe)
+		m->backend->describe(m);
 	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
 	json_object_set_new(e, "sandbox",
 						json_string(m->options->unsandboxed ? "none" : sandbox_version()));

@@ -368,9 +368,10 @@ gpu_open(Measure *m)
 	left = gpu_memory_left(m);
 	if (left == 0)
 		return false;
-	gpu->arena_bytes = left / 4;
+	m->device.arena_bytes = left / 4;
 	/* of a pair, two executors are alive at a time */
 	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
+	m->device.array_bytes = gpu->pool_bytes;
 	return true;
 }
 

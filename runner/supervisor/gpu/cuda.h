@@ -130,7 +130,6 @@ typedef struct Gpu
 	CuDevice	device;
 	bool		open;
 	int			multiprocessors;
-	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
 	size_t		set_pool_bytes;	/* of each of a set of several */
 	/* of the next executors, which draw from them */
@@ -179,6 +178,9 @@ extern bool gpu_open(Measure *m);
 
 /* The supervisor's kernels as PTX; empty where the program was built without nvcc. */
 extern const char gpu_kernels[];
+
+/* of shell commands that start nvcc */
+#define NVCC_PATH		"PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
 
 #define GPU_NO_KERNELS	"this program was built without kernels for GPUs: build it where nvcc is"
 

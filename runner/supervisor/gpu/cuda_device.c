@@ -28,8 +28,7 @@ gpu_key(const char *key)
 static void
 find_nvcc(char path[PATH_MAX])
 {
-	text_first_line("PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
-					"realpath \"$(command -v nvcc)\" 2>/dev/null", path, PATH_MAX);
+	text_first_line(NVCC_PATH "realpath \"$(command -v nvcc)\" 2>/dev/null", path, PATH_MAX);
 }
 
 bool

@@ -115,9 +115,9 @@ start_processes(Pair *pair)
 
 	pair->weights = random_next(&m->random);
 	if (m->backend->rests)
-		return (!m->backend->first_input || window_draw(pair, &(Plan) {.runs = 1}))
+		return (!m->backend->module || window_draw(pair, &(Plan) {.runs = 1}))
 			&& each(pair, begin_load, SPENT_LOAD)
-			&& (!m->backend->first_input || each(pair, begin_first, SPENT_FIRST))
+			&& (!m->backend->module || each(pair, begin_first, SPENT_FIRST))
 			&& each(pair, end_load, SPENT_START);
 	for (int i = 0; i <= pair->n; i++)
 	{

@@ -325,8 +325,8 @@ begin(Pair *pair, Process *process)
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
 	process->nwatched = 0;
-	/* the first run of a process loads what it needs */
-	if (!executor->met && !m->backend->first_input)
+	/* The first run of a process loads what it needs, unless it was made beside others'. */
+	if (!executor->met && !(m->backend->module && m->backend->rests))
 		limit *= pair->round.runs;
 	result = executor_begin_window(executor, pair->round.runs, flags, limit);
 	return measure_failed(m, process->side, executor, result, "in a run");
