@@ -352,9 +352,8 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 
-	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
-		NULL;	-- where rewards are measured is not for the reference's check to decide
-	ELSIF t.device_model IS NULL THEN
+	-- where rewards are measured is not for the reference's check to decide
+	IF t.device_model IS NULL AND c.purpose <> 'certification' THEN
 		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
 		-- so that devices of other models need not look at them; what is being claimed right now is
 		-- sorted out when it ends
@@ -363,9 +362,6 @@ BEGIN
 				WHERE y.task_id = j.task_id AND y.kind <> 'evaluate' AND y.state = 'queued'
 					AND y.device <> d.model
 				FOR UPDATE SKIP LOCKED));
-	ELSIF t.device_model <> d.model THEN
-		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
-		RETURN 'stored';
 	END IF;
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
