@@ -31,6 +31,7 @@
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
+#define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define STEP_MOST		1e6		/* tolerances, as far as an element at a step may be off */
@@ -111,12 +112,26 @@ is_square(const Tensor *t)
 	return t->ndim >= 2 && t->shape[t->ndim - 1] == t->shape[t->ndim - 2];
 }
 
+/* whether the task's own tolerance lets code compute with half precision */
+static bool
+admits_half(const Measure *m)
+{
+	return m->job->tolerance.rtol >= HALF_RTOL;
+}
+
+static bool
+is_half(const Measure *m, uint32_t dtype)
+{
+	return tensor_dtype_size(dtype) <= 2 || admits_half(m);
+}
+
 static void
 draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 {
 	uint64_t	side = is_square(t) ? (uint64_t) t->shape[t->ndim - 1] : 1;
 	double		large = (double) t->elements / OUTLIER_SHARE;
-	double		largest = t->dtype == WIRE_FLOAT16 ? HALF_LARGEST : LARGEST;
+	double		largest = t->dtype == WIRE_FLOAT16 || admits_half(m) ? HALF_LARGEST
+		: LARGEST;
 
 	change->large = fmin(fmax(large, OUTLIER_LEAST), fmax(largest / like->largest, 2));
 	for (int k = 0; k < OUTLIERS && (size_t) k < t->elements / OUTLIER_SHARE + 1; k++)
@@ -136,13 +151,6 @@ static double
 coarse(uint32_t dtype)
 {
 	return dtype == WIRE_FLOAT64 ? 0x1p-20 : fmax(0x1p-11, tensor_epsilon(dtype) / 2);
-}
-
-/* whether a floating-point type is of half precision */
-static bool
-is_half(uint32_t dtype)
-{
-	return tensor_dtype_size(dtype) <= 2;
 }
 
 /* The axis of a sequence's steps. */
@@ -187,7 +195,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
 			change->factor = scale;
-			return !is_half(t->dtype);
+			return !is_half(m, t->dtype);
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			return true;
@@ -204,7 +212,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			change->factor = scale;
 			repeat(t, longest_axis(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
-				&& !is_half(t->dtype);
+				&& !is_half(m, t->dtype);
 		default:
 			return false;
 	}
@@ -252,7 +260,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
 
 		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
-			|| (!coarsely && is_half(dtype)))
+			|| (!coarsely && tensor_dtype_size(dtype) <= 2))
 			continue;
 		if (!m->backend->arrays->change(m, &c->arena, from, to, i, &change))
 			return false;
