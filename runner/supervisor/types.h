@@ -171,7 +171,7 @@ typedef struct HeldDevice
 	char		key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
 	bool		spare_core;		/* the supervisor has a core to spin on */
-	/* of its memory, at most: for arenas, and for the outputs of a call */
+	/* of its memory, at most: for arenas; for outputs of a call, or all that a module allocates */
 	size_t		arena_bytes;
 	size_t		array_bytes;
 } HeldDevice;

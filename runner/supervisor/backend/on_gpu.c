@@ -41,6 +41,6 @@ gpu_room(Measure *m, int n)
 		n--;
 	left /= (size_t) n;
 	left = left > m->reference.gpu_bytes ? left - m->reference.gpu_bytes : 0;
-	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
+	m->gpu->set_pool_bytes = left < m->device.array_bytes ? left : m->device.array_bytes;
 	return n;
 }

@@ -208,7 +208,7 @@ gpu_pool_create(Measure *m)
 		return pool;
 	}
 	pool = measure_zeroed(1, sizeof(GpuMemory));
-	if (memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : gpu->pool_bytes))
+	if (memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : m->device.array_bytes))
 		return pool;
 	free(pool);
 	conclude(m, OUTCOME_LOST, "no memory on the GPU");
@@ -370,8 +370,7 @@ gpu_open(Measure *m)
 		return false;
 	m->device.arena_bytes = left / 4;
 	/* of a pair, two executors are alive at a time */
-	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
-	m->device.array_bytes = gpu->pool_bytes;
+	m->device.array_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
 	return true;
 }
 

@@ -130,8 +130,7 @@ typedef struct Gpu
 	CuDevice	device;
 	bool		open;
 	int			multiprocessors;
-	size_t		pool_bytes;		/* of each PyTorch executor */
-	size_t		set_pool_bytes;	/* of each of a set of several */
+	size_t		set_pool_bytes;	/* of each PyTorch executor of a set of several */
 	/* of the next executors, which draw from them */
 	struct GpuMemory *pool[GPU_MAX_SIDES];
 	int			pools;

@@ -138,21 +138,28 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 	return true;
 }
 
+static double
+gpu_element_of(Measure *m, const void *array, uint32_t dtype, uint64_t element)
+{
+	size_t		size = tensor_dtype_size(dtype);
+	uint64_t	value = 0;
+
+	gpu_good(m, m->gpu->driver.MemcpyDtoH(&value, (CuAddress) (uintptr_t) array + element * size,
+										  size), "to compare outputs");
+	return tensor_load(&value, dtype, 0);
+}
+
 static bool
 gpu_compare(Measure *m, const void *expected, const void *found, int output,
 			const Tolerance *tolerance, Comparison *result)
 {
-	Gpu		   *gpu = m->gpu;
 	const Tensor *t = &m->output[output];
-	CuAddress	y = (CuAddress) (uintptr_t) expected,
-				x = (CuAddress) (uintptr_t) found;
 	CudaComparison c;
-	size_t		size = tensor_dtype_size(t->dtype);
 	float		error;
-	unsigned char value[2][8] = {{0}, {0}};
 
 	memset(result, 0, sizeof(*result));
-	if (!compare_elements(m, y, x, t->dtype, t->elements, tolerance, &c))
+	if (!compare_elements(m, (CuAddress) (uintptr_t) expected, (CuAddress) (uintptr_t) found,
+						  t->dtype, t->elements, tolerance, &c))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
@@ -162,15 +169,10 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output,
 	if (c.mismatches > 0)
 	{
 		result->first = c.first;
-		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size),
-					  "to compare outputs")
-			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size),
-						 "to compare outputs"))
-			return false;
-		result->expected = tensor_load(value[0], t->dtype, 0);
-		result->found = tensor_load(value[1], t->dtype, 0);
+		result->expected = gpu_element_of(m, expected, t->dtype, c.first);
+		result->found = gpu_element_of(m, found, t->dtype, c.first);
 	}
-	return true;
+	return m->result->outcome != OUTCOME_LOST;
 }
 
 static void *
@@ -208,7 +210,6 @@ gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input
 static bool
 gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
-	Gpu		   *gpu = m->gpu;
 	CuAddress	from = (CuAddress) (uintptr_t) array,
 				to = (CuAddress) (uintptr_t) gpu_alloc(m, count * sizeof(*values));
 	uint32_t	dtype = tensor->dtype;
@@ -220,7 +221,7 @@ gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, doub
 	if (!to)
 		return conclude(m, OUTCOME_LOST, "no memory on the GPU");
 	good = gpu_launch(m, GPU_PICK, picked, 1, parameters)
-		&& gpu_good(m, gpu->driver.MemcpyDtoH(values, to, count * sizeof(*values)),
+		&& gpu_good(m, m->gpu->driver.MemcpyDtoH(values, to, count * sizeof(*values)),
 					"to look at arrays");
 	gpu_free(m, (void *) (uintptr_t) to);
 	return good;
@@ -252,17 +253,6 @@ gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
 {
 	return gpu_good(m, m->gpu->driver.MemcpyHtoD((CuAddress) (uintptr_t) memory, from, bytes),
 					"to compare outputs");
-}
-
-static double
-gpu_element_of(Measure *m, const void *array, uint32_t dtype, uint64_t element)
-{
-	size_t		size = tensor_dtype_size(dtype);
-	uint64_t	value = 0;
-
-	gpu_good(m, m->gpu->driver.MemcpyDtoH(&value, (CuAddress) (uintptr_t) array + element * size,
-										  size), "to compare outputs");
-	return tensor_load(&value, dtype, 0);
 }
 
 const ArrayCalls gpu_arrays = {

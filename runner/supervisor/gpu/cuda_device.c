@@ -129,13 +129,10 @@ gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
 	if (gpu->driver.folder[0] && strncmp(gpu->driver.folder, "/usr/", 5) != 0
 		&& strncmp(gpu->driver.folder, "/lib", 4) != 0)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {gpu->driver.folder, false};
-	environment[n++] = "CUDA_VISIBLE_DEVICES";
-	environment[n++] = gpu->nvml.uuid;
-	environment[n++] = "LD_LIBRARY_PATH";
-	environment[n++] = gpu->driver.folder;
 	/* compiled kernels would be kept in files, which candidates can't write */
-	environment[n++] = "CUDA_CACHE_DISABLE";
-	environment[n++] = "1";
+	memcpy(environment + n, (const char *[]) {"CUDA_VISIBLE_DEVICES", gpu->nvml.uuid,
+		"LD_LIBRARY_PATH", gpu->driver.folder, "CUDA_CACHE_DISABLE", "1"}, 6 * sizeof(char *));
+	n += 6;
 	if (one_queue_will_do(m))
 	{
 		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";
@@ -147,14 +144,12 @@ gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
 void
 gpu_environment(Measure *m)
 {
-	Gpu		   *gpu = m->gpu;
-	json_t	   *e = m->environment;
 	int			version = 0;
 
-	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
-	json_object_set_new(e, "driver", json_string(gpu->nvml.driver));
-	if (gpu->driver.DriverGetVersion(&version) == 0)
-		json_object_set_new(e, "cuda_driver",
+	json_object_set_new(m->environment, "gpu", json_string(m->gpu->nvml.name));
+	json_object_set_new(m->environment, "driver", json_string(m->gpu->nvml.driver));
+	if (m->gpu->driver.DriverGetVersion(&version) == 0)
+		json_object_set_new(m->environment, "cuda_driver",
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
