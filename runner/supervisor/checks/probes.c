@@ -31,6 +31,7 @@
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
+#define HALF_ROUNDING	0x1p-10	/* two units of float16, to which code may have rounded results */
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
@@ -212,7 +213,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			change->factor = scale;
 			repeat(t, longest_axis(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
-				&& !is_half(m, t->dtype);
+				&& tensor_dtype_size(t->dtype) > 2;
 		default:
 			return false;
 	}
@@ -296,6 +297,8 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	t->bases = NULL;
 	t->size = 0;
 	t->atol = INFINITY;
+	if (admits_half(m))
+		t->rounding = fmax(t->rounding, HALF_ROUNDING);
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }
 
@@ -406,7 +409,7 @@ probes_learn(Checks *c)
 
 		if (c->probes >= most || c->probes + 1 >= c->spare || (m->job->no_probes & 1u << kind))
 			continue;
-		good = learn_probe(c, kind, SCALE, slot);
+		good = learn_probe(c, kind, admits_half(m) ? SCALE_LESS : SCALE, slot);
 		if (good && kind == PROBE_SCALE && c->probes == before)
 			good = learn_probe(c, kind, SCALE_LESS, slot);
 	}
