@@ -253,7 +253,7 @@ BEGIN
 			r.first_weak || '. The option weak says what becomes of candidates.';
 	END IF;
 
-	-- what waits, and what was lost
+	-- jobs that wait, and jobs that were lost
 	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
 		count(*) FILTER (WHERE j.state = 'running') AS running,
 			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp())

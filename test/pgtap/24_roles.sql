@@ -55,7 +55,7 @@ INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', 
 	('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys');
 
 
--- what must stay as it is: all of bert's and of the first agent's
+-- a digest of all that is bert's and the first agent's, which must stay as it is
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM (
 		SELECT to_jsonb(p) FROM cudal1.proposal AS p WHERE p.created_by = 'roles_bert'

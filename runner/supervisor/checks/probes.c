@@ -120,10 +120,11 @@ admits_half(const Measure *m)
 	return m->job->tolerance.rtol >= HALF_RTOL;
 }
 
+/* whether a floating-point type is of half precision */
 static bool
-is_half(const Measure *m, uint32_t dtype)
+is_half(uint32_t dtype)
 {
-	return tensor_dtype_size(dtype) <= 2 || admits_half(m);
+	return tensor_dtype_size(dtype) <= 2;
 }
 
 static void
@@ -196,7 +197,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
 			change->factor = scale;
-			return !is_half(m, t->dtype);
+			return !is_half(t->dtype) && !admits_half(m);
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			return true;
@@ -213,7 +214,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			change->factor = scale;
 			repeat(t, longest_axis(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
-				&& tensor_dtype_size(t->dtype) > 2;
+				&& !is_half(t->dtype);
 		default:
 			return false;
 	}
@@ -261,7 +262,7 @@ nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
 		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
 
 		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
-			|| (!coarsely && tensor_dtype_size(dtype) <= 2))
+			|| (!coarsely && is_half(dtype)))
 			continue;
 		if (!m->backend->arrays->change(m, &c->arena, from, to, i, &change))
 			return false;
@@ -410,7 +411,7 @@ probes_learn(Checks *c)
 		if (c->probes >= most || c->probes + 1 >= c->spare || (m->job->no_probes & 1u << kind))
 			continue;
 		good = learn_probe(c, kind, admits_half(m) ? SCALE_LESS : SCALE, slot);
-		if (good && kind == PROBE_SCALE && c->probes == before)
+		if (good && kind == PROBE_SCALE && c->probes == before && !admits_half(m))
 			good = learn_probe(c, kind, SCALE_LESS, slot);
 	}
 	for (int i = 0; i < c->probes; i++)
