@@ -192,7 +192,7 @@ memory, agrees with itself in two processes and two orders of inputs, answers to
 measured as its own candidate. Without being asked, a device that has nothing to do checks a task
 that is unchecked, unless the setting cudal1.certify is off or the task''s option certify is false;
 so does the first measurement of a candidate. False: its check is queued already. For the role that
-added the task and operators. Errors: 42704 unknown task, 42501 another role''s';
+added the task and operators';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -212,5 +212,4 @@ measurement of a task certifies it: it tells whether zeros, a copy of an input, 
 inputs, work on half of an input or on its means, or means of the outputs would be right. Probes do
 not count for them. cudal1.task.certified then says weak and certified_detail what is right, or
 passed. Without being asked, a device that has nothing to do does it for a task whose reference is
-unchecked, unless the setting cudal1.certify (on) or the task''s option certify says no. Error
-42704: unknown task';
+unchecked, unless the setting cudal1.certify (on) or the task''s option certify says no';
