@@ -240,7 +240,7 @@ executor_kill(Executor *executor)
 {
 	if (executor->pidfd < 0)
 		return;
-	stopped_ended(executor->pidfd);
+	stopped_released(executor->pidfd);
 	syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
 }
 

@@ -318,12 +318,11 @@ extern ProcessState stopped_look(int stat_fd);
 extern bool stopped_threads(pid_t pid);
 
 /*
- * Notes that a process was seen to be stopped and should stay so; that it is resumed; that it is
- * ended. Its descriptor names it. stat_fd: of its first thread's stat.
+ * Notes that a process was seen to be stopped and should stay so; that it is resumed or ended. Its
+ * descriptor names it. stat_fd: of its first thread's stat.
  */
 extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
-extern void stopped_ended(int pidfd);
 
 typedef enum StoppedVerdict
 {

@@ -4,19 +4,17 @@
  *
  * Filters close every known way in which a process could have itself resumed. This file is for ways
  * that are not known: before a command or a window begins, no thread of a process that should be
- * stopped may be running. Honest code must never be accused, so each finding is looked at again:
+ * stopped may be running. Honest code must never be accused, so one that runs is stopped again, and
+ * looked at once more a moment later:
  *
- * - A process that is being killed runs for its end.
+ * - A process that was being killed is gone by then, or on its way out.
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
- *   the supervisor gets the signal too, and the other side's processes run as well.
+ *   the supervisor has got the signal too, or the other side's processes ran as well.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,7 +33,7 @@ typedef struct Stopped
 	int			stat_fd;
 	pid_t		pid;
 	bool		hostile;
-	bool		should;			/* be stopped now */
+	bool		woken;			/* it was found running */
 } Stopped;
 
 static Stopped all[MAX_STOPPED];
@@ -61,8 +59,7 @@ stopped_look(int stat_fd)
 typedef struct Threads
 {
 	bool		moving;			/* a thread is neither stopped nor at its end */
-	bool		awake;			/* such a thread is not on its way out, either */
-	bool		stopped;		/* a thread is stopped */
+	bool		alive;			/* a thread is not on its way out */
 } Threads;
 
 /* the state file of the process's next thread; -1: there is no `more`, or it is gone */
@@ -85,7 +82,7 @@ next_thread(DIR *tasks, bool *more)
 static Threads
 look_at_threads(pid_t pid)
 {
-	Threads		found = {false, false, false};
+	Threads		found = {false, false};
 	char		path[64];
 	DIR		   *tasks;
 	bool		more;
@@ -95,7 +92,7 @@ look_at_threads(pid_t pid)
 	tasks = opendir(path);
 	if (!tasks)
 		return found;
-	while (!found.awake && (fd = next_thread(tasks, &more), more))
+	while (fd = next_thread(tasks, &more), more)
 	{
 		ProcessState state;
 
@@ -103,9 +100,8 @@ look_at_threads(pid_t pid)
 			continue;
 		state = stopped_look(fd);
 		close(fd);
-		found.moving = found.moving || (state.letter != 0 && !state.still);
-		found.awake = found.awake || (state.letter != 0 && !state.still && !state.exiting);
-		found.stopped = found.stopped || state.letter == 'T' || state.letter == 't';
+		found.moving |= state.letter != 0 && !state.still;
+		found.alive |= state.letter != 0 && !strchr("ZX", state.letter) && !state.exiting;
 	}
 	closedir(tasks);
 	return found;
@@ -131,15 +127,9 @@ stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 {
 	Stopped    *s = find(pidfd);
 
-	if (!s)
-	{
-		s = find(0);
-		if (!s)
-			return;
-		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid};
-	}
-	s->hostile = hostile;
-	s->should = true;
+	s = s ? s : find(0);
+	if (s)
+		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid,.hostile = hostile};
 }
 
 void
@@ -148,20 +138,11 @@ stopped_released(int pidfd)
 	Stopped    *s = find(pidfd);
 
 	if (s)
-		s->should = false;
-}
-
-void
-stopped_ended(int pidfd)
-{
-	Stopped    *s = find(pidfd);
-
-	if (s)
 		memset(s, 0, sizeof(*s));
 }
 
 static bool
-is_suspect(const Stopped *s)
+runs(const Stopped *s)
 {
 	ProcessState state = stopped_look(s->stat_fd);
 
@@ -169,75 +150,28 @@ is_suspect(const Stopped *s)
 		&& (!state.still || (state.threads > 1 && look_at_threads(s->pid).moving));
 }
 
-static bool
-has_ended(const Stopped *s)
-{
-	struct pollfd p = {.fd = s->pidfd,.events = POLLIN};
-
-	return poll(&p, 1, 0) != 0;
-}
-
-/* Whether a process that was found awake stays awake, and is not about to end. */
-static bool
-stays_awake(const Stopped *s)
-{
-	double		deadline = clock_now() + PATIENCE;
-
-	while (clock_now() < deadline)
-	{
-		if (has_ended(s) || !look_at_threads(s->pid).awake)
-			return false;
-		clock_sleep(0.001);
-	}
-	return !has_ended(s);
-}
-
-/* Whether the process ends; the first thread may have gone long before the others. */
-static bool
-is_ending(const Stopped *s)
-{
-	Threads		threads = look_at_threads(s->pid);
-
-	return has_ended(s) || (!threads.awake && !threads.stopped);
-}
-
-static void
-stop(Stopped *s)
-{
-	double		deadline = clock_now() + PATIENCE;
-
-	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
-	while (look_at_threads(s->pid).awake && clock_now() < deadline)
-		sched_yield();
-}
-
 StoppedVerdict
 stopped_check(void)
 {
-	bool		suspect[2] = {false, false};
 	bool		guilty[2] = {false, false};
+	bool		any = false;
 	sig_atomic_t before = stopped_continued;
 
 	for (int i = 0; i < MAX_STOPPED; i++)
 	{
 		Stopped    *s = &all[i];
-		bool		awake;
 
-		if (s->pidfd == 0 || !s->should)
-			continue;
-		if (!is_suspect(s))
-			continue;
-		awake = stays_awake(s);
-		if (is_ending(s))
-			continue;
-		suspect[s->hostile] = true;
-		guilty[s->hostile] |= awake;
-		stop(s);
+		s->woken = s->pidfd != 0 && runs(s);
+		if (s->woken)
+			syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
+		any = any || s->woken;
 	}
-	if (!suspect[0] && !suspect[1])
+	if (!any)
 		return STOPPED_ALL;
-	clock_sleep(PATIENCE / 2);
-	if (stopped_continued != continued || (suspect[0] && suspect[1]))
+	clock_sleep(PATIENCE);
+	for (int i = 0; i < MAX_STOPPED; i++)
+		guilty[all[i].hostile] |= all[i].woken && look_at_threads(all[i].pid).alive;
+	if (stopped_continued != continued || (guilty[0] && guilty[1]))
 	{
 		/* a process that resumed them may have done so again since they were stopped here */
 		continued = before;

@@ -118,7 +118,7 @@ window(int runs, bool honest, int *seen)
 		result = executor_end_window(&executor, *seen == 2);
 	if (result == EXECUTOR_OK && !look_really(executor.proc.stat).still)
 		result = EXECUTOR_BROKEN;
-	kill(child, SIGKILL);
+	executor_kill(&executor);
 	waitpid(child, NULL, 0);
 	close(executor.pidfd);
 	close(executor.proc.stat);

@@ -57,7 +57,7 @@ begin(bool hostile)
 static void
 end(const Child *c)
 {
-	stopped_ended(c->pidfd);
+	stopped_released(c->pidfd);
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
 	close(c->pidfd);
