@@ -245,14 +245,6 @@ executor_kill(Executor *executor)
 }
 
 void
-executor_give_back(Executor *executor)
-{
-	if (executor->pool)
-		executor->release(executor->pool);
-	executor->pool = NULL;
-}
-
-void
 executor_end(Executor *executor)
 {
 	executor_kill(executor);
@@ -272,7 +264,8 @@ executor_end(Executor *executor)
 	}
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
-	executor_give_back(executor);
+	if (executor->pool)
+		executor->release(executor->pool);
 	for (int i = 0; i < 7; i++)
 	{
 		int			fd = (int[]){executor->pidfd, executor->proc.stat, executor->proc.schedstat,

@@ -197,8 +197,6 @@ extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const in
 extern void executor_end(Executor *executor);
 /* Kills without waiting for the end; executor_end() follows. */
 extern void executor_kill(Executor *executor);
-/* Gives back the GPU memory of a killed executor, once its process is gone. */
-extern void executor_give_back(Executor *executor);
 
 /* how a process ended whose socket fell silent: `ended` and `wait_status` */
 extern void executor_find_end(Executor *executor);

@@ -96,7 +96,6 @@ measure_run(Measure *m)
 	}
 	if (m->live.generating)
 		measure_end(m, &m->live.generator);
-	measure_reap(m);
 	for (int i = 0; i < ZYGOTES; i++)
 		zygote_end(&m->live.zygote[i]);
 	signal_forget(m);

@@ -167,9 +167,8 @@ extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t s
 /* seconds that a run of the candidate may take */
 extern double measure_run_limit(const Measure *m);
 
+/* ends a process, and waits until it is gone */
 extern void measure_end(Measure *m, Executor *executor);
-/* waits until all that have been ended are gone */
-extern void measure_reap(Measure *m);
 
 /* profiler.c: runs of a code under a profiler, after its measurement */
 

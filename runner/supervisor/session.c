@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "supervisor/backend.h"
-#include "supervisor/gpu/cuda.h"
 
 #define RUN_LIMIT_LEAST	1.0		/* seconds */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
@@ -51,9 +50,6 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 							  result == EXECUTOR_TIMEOUT
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
-	/* Contexts, and code that allocates by itself, fail where memory is not free at once. */
-	if (m->live.ndying > 0 && gpu_is_short(m, 2 + m->group.shares))
-		measure_reap(m);
 	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
@@ -211,8 +207,6 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 	double		limit = fmax(timeout, first_limit(m, executor)) + m->job->profile.build_seconds;
 	ExecutorResult result;
 
-	/* A process that is ending may still write to memory that this pair has. */
-	measure_reap(m);
 	if (!end_begun(m, executor, true)
 		|| !m->backend->stage(m, arena, executor_side(executor), 0))
 		return false;
@@ -225,8 +219,6 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
-	/* what a process has sent to a GPU goes on until it is gone */
-	measure_reap(m);
 	if (m->backend->unstage)
 		m->backend->unstage(m, arena, slot);
 }
@@ -240,13 +232,11 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 			   double timeout, double *elapsed)
 {
 	bool		first = !executor->met;
-	double		started;
+	double		started = clock_now();
 	ExecutorResult result;
 	bool		good;
 
 	*elapsed = 0;
-	measure_reap(m);
-	started = clock_now();
 	if (first && m->backend->module && m->trial.ends == 0)
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
@@ -273,4 +263,14 @@ measure_run_limit(const Measure *m)
 
 	return fmin(fmax(p->run_limit_factor * m->member->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
 				p->run_limit_max);
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+	double		started = clock_now();
+
+	m->live.candidates -= executor->hostile;
+	executor_end(executor);
+	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
 }

@@ -188,9 +188,6 @@ typedef struct Processes
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
-	/* on a GPU: executors that were killed and may not be gone yet */
-	Executor   *dying[EXECUTORS_AWAITED];
-	int			ndying;
 } Processes;
 
 /* Builds of code that compiles itself (pytorch). */

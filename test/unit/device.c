@@ -28,11 +28,6 @@ static unsigned long long throttling;
 static unsigned int strangers;	/* processes of others */
 
 /* what cuda_device.c does elsewhere is not tried here */
-void
-measure_reap(Measure *m)
-{
-}
-
 int
 cores_device(const cpu_set_t *allowed, int number, int gpus)
 {

@@ -333,11 +333,6 @@ measure_run_limit(const Measure *m)
 	return 1;
 }
 
-void
-measure_reap(Measure *m)
-{
-}
-
 bool
 measure_generate(Measure *m, Arena *arena, uint32_t n)
 {

@@ -98,9 +98,8 @@ interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, S
 	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
 	snprintf(i->data, sizeof(i->data), "%llu",
 			 (unsigned long long) m->job->profile.memory_mb << 20);
-	/* forks of one parent are counted together, with those that are ending */
-	snprintf(i->threads, sizeof(i->threads), "%d",
-			 MOST_THREADS * (m->nmembers + m->backend->apart));
+	/* forks of one parent are counted together */
+	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * m->nmembers);
 	find_places(i, m->options->python);
 	m->backend->builds.interpreter(m, i, sandbox, use);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s/usr/bin:/bin",

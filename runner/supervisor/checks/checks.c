@@ -298,7 +298,6 @@ check_reference(Checks *c)
 	if (m->job->certify)
 		note_work(c, limit);
 	note_memory(m, &c->reference, 0);
-	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
 	m->facts.sound = true;
 	return m->result->outcome == OUTCOME_NONE;

@@ -19,7 +19,6 @@
 
 #define THREADS 256
 #define MEMORY_PATIENCE 5.0		/* seconds */
-#define CONTEXT_BYTES ((size_t) 1 << 30)	/* of a process's context and modules, at most */
 #define POOL_BYTES ((size_t) 40 << 30)
 #define FLUSH_TIMES ((size_t) 3)	/* as much as the GPU's largest cache holds */
 
@@ -76,19 +75,13 @@ memory_destroy(GpuMemory *memory)
 }
 
 /*
- * a process that was killed gives its memory back when it is gone, or a little later: after a
- * pause, whether to ask again
+ * a process that was killed gives its memory back a little after it is gone: after a pause, whether
+ * to ask again
  */
 static bool
-may_come(Measure *m, CuResult error, double *deadline)
+may_come(CuResult error, double deadline)
 {
-	if (error == CU_OUT_OF_MEMORY && m->live.ndying > 0)
-	{
-		measure_reap(m);
-		*deadline = clock_now() + MEMORY_PATIENCE;
-		return true;
-	}
-	return error == CU_OUT_OF_MEMORY && clock_now() < *deadline && usleep(20000) == 0;
+	return error == CU_OUT_OF_MEMORY && clock_now() < deadline && usleep(20000) == 0;
 }
 
 static bool
@@ -105,7 +98,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	memory->bytes = wire_gpu_bytes(bytes);
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
-	while (may_come(m, error, &deadline));
+	while (may_come(error, deadline));
 	if (error == CU_OUT_OF_MEMORY && m->live.candidates > 0 && !m->group.shares)
 		return measure_hoarded(m);
 	if (error == 0)
@@ -237,23 +230,12 @@ gpu_make_pools(Measure *m)
 	return made == n;
 }
 
-bool
-gpu_is_short(Measure *m, int contexts)
-{
-	size_t		left = 0;
-	size_t		total = 0;
-
-	return m->gpu->driver.MemGetInfo(&left, &total) != 0
-		|| left < (size_t) contexts * CONTEXT_BYTES;
-}
-
 size_t
 gpu_memory_left(Measure *m)
 {
 	size_t		left = 0;
 	size_t		total = 0;
 
-	measure_reap(m);
 	gpu_good(m, m->gpu->driver.MemGetInfo(&left, &total), "to tell its memory");
 	return left;
 }
@@ -274,7 +256,7 @@ gpu_alloc(Measure *m, size_t bytes)
 
 	do
 		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
-	while (may_come(m, error, &deadline));
+	while (may_come(error, deadline));
 	return error == 0 ? (void *) (uintptr_t) address : NULL;
 }
 

@@ -223,8 +223,6 @@ extern bool gpu_make_pools(Measure *m);
 
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);
-/* whether too little is left now for so many processes' contexts; what is ending still counts */
-extern bool gpu_is_short(Measure *m, int contexts);
 
 extern bool gpu_generate(Measure *m, Arena *arena, uint32_t n);
 

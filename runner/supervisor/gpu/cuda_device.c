@@ -172,7 +172,6 @@ gpu_note_state(Measure *m)
 	char		text[200];
 	int			foreign;
 
-	measure_reap(m);
 	nvml_state(m->gpu->nvml.index, &state);
 	/* besides this process, and the generator of inputs */
 	foreign = state.processes - 1 - m->live.generating;

@@ -307,6 +307,9 @@ end(Pair *pair)
 {
 	Measure    *m = pair->m;
 
+	/* A GPU's context takes a tenth of a second to end, so all of them end at the same time. */
+	for (int i = 0; i <= pair->n; i++)
+		executor_kill(&pair->process[i].executor);
 	for (int i = 0; i <= pair->n; i++)
 	{
 		Process    *process = &pair->process[i];

@@ -319,7 +319,6 @@ begin(Pair *pair, Process *process)
 	ExecutorResult result;
 
 	window_enter(pair, process);
-	measure_reap(m);
 	for (uint32_t k = 0; k < pair->round.runs; k++)
 		executor->control->slots[k] = k;
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
