@@ -21,6 +21,8 @@ static int	candidates;			/* and of candidates */
 
 volatile sig_atomic_t executor_cancelled;
 
+const char *const probe_names[PROBES] = {[PROBE_PARAMETERS] = "parameters"};
+
 void
 arena_init(Arena *arena)
 {
@@ -167,6 +169,7 @@ leaves_some(uint32_t change, uint32_t call, uint32_t slot)
 }
 
 static bool apart;				/* outputs are memory of the process */
+static bool moved;				/* parameters were, where the candidate was wrong */
 static double moves;			/* of the reference by rounding errors, in tolerances */
 
 /* whether this is the cause for both candidates of a job, whose outputs were so far off */
@@ -178,7 +181,8 @@ is_cause(const char *cause, double wrong, Behaviour which)
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double),.facts.moves = moves,
+		.outputs = 1,.output_bytes = sizeof(double),
+		.facts = {.moves = moves,.moves_parameters = moved},
 		.device.arena_bytes = 1 << 20};
 	bool		same = true;
 
@@ -228,5 +232,8 @@ main(void)
 	apart = true;
 	check(is_cause("unfinished", 1000, unfinished), "so in memory of its own");
 	check(is_cause("values", 1000, adds), "which starts as no zeros");
+	moved = true;
+	check(is_cause("probe", 1000, right), "right where no parameter is moved leaves one out");
+	check(is_cause("values", 1000, far_off), "and what is wrong there, too, is wrong");
 	return done();
 }

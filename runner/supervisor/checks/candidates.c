@@ -105,10 +105,7 @@ check_candidate(Checks *c)
 							json_string(m->member->by_name ? "by name" : "in order"));
 	start = clock_now();
 	if (!checks_compare(c, c->compared, SIDE_CANDIDATE))
-	{
-		probes_explain(c);
 		return false;
-	}
 	m->costs.comparison = (clock_now() - start) / c->compared;
 	return probes_check(c) && follow_candidate(c);
 }

@@ -167,12 +167,6 @@ extern bool probes_learn(Checks *c);
 /* Compares the candidate on all probes that count; false after conclude(). */
 extern bool probes_check(Checks *c);
 
-/*
- * After a candidate's outputs were wrong: whether they are right where no parameter is moved. Its
- * verdict says so then.
- */
-extern void probes_explain(Checks *c);
-
 extern void probes_forget(Checks *c);
 
 /*

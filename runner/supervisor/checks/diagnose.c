@@ -4,8 +4,9 @@
  *
  * A cause helps to mend code sooner than a verdict does. So wrong code runs again, in fresh
  * processes on fresh inputs, as it was measured and then with one thing changed: the whole device
- * is waited for, or outputs start as zeros. Four causes are told, those that a model can use: work
- * that is unfinished, a wrong first call, too low a precision, and elements that are not written.
+ * is waited for, or outputs start as zeros. Five causes are told, those that a model can use: work
+ * that is unfinished, a wrong first call, too low a precision, elements that are not written, and
+ * work that is needed only where parameters are moved, which they are not here.
  * Trials come after the last clock and have a limit of time. They tell which runs were wrong and
  * what made them right, and nothing of what an output should be. The candidates of a job get the
  * same inputs, which the reference has run once.
@@ -43,6 +44,7 @@ typedef struct Diagnosis
 {
 	Measure    *m;
 	Arena		arena;
+	bool		moved;			/* parameters were, where the code was wrong */
 	bool		prepared;		/* inputs, and what the reference makes of them */
 	uint32_t	n;				/* inputs */
 	uint64_t	seed[MAX_RUNS];
@@ -223,6 +225,12 @@ find(Diagnosis *d, double wrong_error, char *text, size_t size)
 				 t.wrong > 0 ? ceil(t.error) : 1, 2 * d->n);
 		return "tolerance";
 	}
+	if (t.wrong == 0 && d->moved)
+	{
+		snprintf(text, size, "It is right where parameters are the constants that they begin "
+				 "with, and wrong where they are moved");
+		return "probe";
+	}
 	if (noisy && t.wrong > 0 && !t.steady && attempt(d, TRIAL_ZEROED, &changed)
 		&& (changed.wrong == 0 || changed.steady))
 	{
@@ -243,7 +251,7 @@ forget(Diagnosis *d)
 	measure_free(d->m, d->expected);
 	measure_free(d->m, d->found[0]);
 	measure_free(d->m, d->found[1]);
-	*d = (Diagnosis) {.m = d->m};
+	*d = (Diagnosis) {.m = d->m,.moved = d->moved};
 	arena_init(&d->arena);
 }
 
@@ -254,6 +262,8 @@ add_cause(Result *verdict, const Result *trials, const char *cause, const char *
 	size_t		length = strlen(verdict->detail);
 
 	json_object_set_new(verdict->evidence, "cause", json_string(cause ? cause : "values"));
+	if (cause && strcmp(cause, "probe") == 0)
+		json_object_set_new(verdict->evidence, "probe", json_string(probe_names[PROBE_PARAMETERS]));
 	if (cause && length > 0 && length + strlen(text) + 3 < sizeof(verdict->detail))
 		snprintf(verdict->detail + length, sizeof(verdict->detail) - length, "%s%s",
 				 verdict->detail[length - 1] == '.' ? " " : ". ", text);
@@ -294,9 +304,10 @@ diagnose_member(Diagnosis *d)
 void
 diagnose(Measure *m)
 {
-	Diagnosis	d = {.m = m};
+	Diagnosis	d = {.m = m,.moved = m->facts.moves_parameters};
 
 	arena_init(&d.arena);
+	m->facts.moves_parameters = false;
 	for (int i = 0; i < m->nmembers; i++)
 	{
 		heat_enter(m, &m->members[i]);
@@ -305,4 +316,5 @@ diagnose(Measure *m)
 			diagnose_member(&d);
 	}
 	forget(&d);
+	m->facts.moves_parameters = d.moved;
 }

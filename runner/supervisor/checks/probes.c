@@ -39,14 +39,13 @@
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
 
-static const char *const words[PROBES] = {
+static const char *const words[PROBE_INPUTS] = {
 	"inputs whose mean is another",
 	"inputs that are many times as large",
 	"inputs of which a few elements are large",
 	"inputs of which some elements are 0",
 	"inputs whose rows are all the same",
-	"large inputs that are held from the second step on",
-	"parameters that are moved from the constants they begin with"
+	"large inputs that are held from the second step on"
 };
 
 /* Features of an input. */
@@ -422,13 +421,6 @@ probes_learn(Checks *c)
 	return good;
 }
 
-static void
-blame(Measure *m, ProbeKind kind)
-{
-	json_object_set_new(m->result->evidence, "cause", json_string("probe"));
-	json_object_set_new(m->result->evidence, "probe", json_string(probe_names[kind]));
-}
-
 bool
 probes_check(Checks *c)
 {
@@ -444,61 +436,13 @@ probes_check(Checks *c)
 		if (!measure_compare(m, probe->expected, c->found, SIDE_CANDIDATE, probe->tolerance,
 							 words[probe->kind]))
 		{
-			blame(m, probe->kind);
+			json_object_set_new(m->result->evidence, "cause", json_string("probe"));
+			json_object_set_new(m->result->evidence, "probe",
+								json_string(probe_names[probe->kind]));
 			return false;
 		}
 	}
 	return true;
-}
-
-/* whether the candidate is right for the first input as the model is constructed */
-static bool
-is_right_unmoved(Checks *c, char *expected, bool *right)
-{
-	Measure    *m = c->m;
-	Executor	reference;
-	double		limit = measure_run_limit(m);
-	bool		good;
-
-	executor_init(&reference);
-	good = measure_launch(m, &reference, SIDE_REFERENCE, 1, &c->arena, c->weights)
-		&& checks_run_slot(m, &reference, SIDE_REFERENCE, &c->arena, 0, c->seeds[0], expected,
-						   m->job->profile.build_seconds, NULL);
-	measure_end(m, &reference);
-	return good && measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights)
-		&& checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, c->seeds[0], c->found,
-						   limit, NULL)
-		&& measure_agree(m, expected, c->found, right);
-}
-
-void
-probes_explain(Checks *c)
-{
-	Measure    *m = c->m;
-	Result		verdict = *m->result;
-	char	   *expected = measure_alloc(m, m->output_bytes);
-	bool		right = false;
-
-	if (expected && m->facts.moves_parameters && verdict.outcome == OUTCOME_WRONG_OUTPUT)
-	{
-		m->result->evidence = json_deep_copy(verdict.evidence);
-		m->result->outcome = OUTCOME_NONE;
-		m->facts.moves_parameters = false;
-		measure_end(m, c->candidate);
-		is_right_unmoved(c, expected, &right);
-		m->facts.moves_parameters = true;
-		json_decref(m->result->evidence);
-		m->result->evidence = verdict.evidence;
-		m->result->outcome = verdict.outcome;
-		memcpy(m->result->detail, verdict.detail, sizeof(verdict.detail));
-		if (right)
-		{
-			snprintf(m->result->detail, sizeof(m->result->detail), "%s: %.1900s",
-					 words[PROBE_PARAMETERS], verdict.detail);
-			blame(m, PROBE_PARAMETERS);
-		}
-	}
-	measure_free(m, expected);
 }
 
 void
