@@ -183,6 +183,11 @@ CREATE TABLE cudal1.task (
 	temperature			float8 NOT NULL CHECK (temperature > 0 AND temperature < 'Infinity'),
 	score_scale			text NOT NULL CHECK (score_scale IN ('linear', 'log')),
 	strategy			text NOT NULL CHECK (strategy IN ('bucket', 'island', 'random')),
+	islands				int NOT NULL,
+	island_reset		bigint NOT NULL,
+	island_temperature	float8 NOT NULL,
+	island_period		bigint NOT NULL,
+	island_rule			text NOT NULL,
 	baseline			text NOT NULL DEFAULT 'reference'
 		CHECK (baseline = ANY (cudal1.baselines())),
 	rtol				float8 CHECK (rtol >= 0 AND rtol < 'Infinity'),
@@ -211,6 +216,12 @@ COMMENT ON COLUMN cudal1.task.device_model IS
 'the model, pinned by the first score of a candidate; rewards of one task come from one model';
 COMMENT ON COLUMN cudal1.task.bucket_width IS
 'width of a score interval, in speedup (linear) or ln speedup (log)';
+COMMENT ON COLUMN cudal1.task.island_reset IS
+'registrations from islands'' prompts after which the weaker half of a pool''s islands is reset';
+COMMENT ON COLUMN cudal1.task.island_period IS
+'registrations in which the temperature of an island''s clusters falls to 0';
+COMMENT ON COLUMN cudal1.task.island_rule IS
+'funsearch, or cuda-l1: codes that answer no island''s prompt are spread over them';
 COMMENT ON COLUMN cudal1.task.baseline IS
 'what its rewards are over: the reference as it is, or as torch.compile or a CUDA graph runs it';
 COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';

@@ -229,14 +229,20 @@ COMMENT ON FUNCTION cudal1.warn_no_device IS
 'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
 task, or none of these is served any more';
 
-CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
-	level int)
-RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
+	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
+RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
+DECLARE
+	t		cudal1.task;
+	problem	text;
+	class	text;
 BEGIN
+	signature := nullif(signature, 'null');
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
-		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
-			('language', language IS NULL)) AS a (argument, missing);
+		FROM (VALUES ('options', options IS NULL), ('task', task IS NULL),
+			('reference', reference IS NULL), ('language', language IS NULL))
+			AS a (argument, missing);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
 			OR NOT cudal1.is_name(task, 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');
@@ -245,70 +251,14 @@ BEGIN
 	PERFORM cudal1.raise_if(NOT cudal1.matches(reference, '[^[:space:]]', 1048576), '22023',
 		'reference must not be empty');
 	PERFORM cudal1.check_word('language', language, cudal1.languages());
-	IF language = 'pytorch' AND signature IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'signature must be null for language pytorch',
-			DETAIL = 'The shapes of a PyTorch task come from get_inputs() of its reference.';
-	ELSIF language <> 'pytorch' AND signature IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('signature must not be null for language %s', language),
-			HINT = 'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", '
-				'"shape": [1024], "role": "inout"}]}.';
-	END IF;
+	PERFORM cudal1.raise_if(language = 'pytorch' AND signature IS NOT NULL, '22023',
+		'signature must be null for language pytorch',
+		'The shapes of a PyTorch task come from get_inputs() of its reference.');
+	PERFORM cudal1.raise_if(language <> 'pytorch' AND signature IS NULL, '22023',
+		format('signature must not be null for language %s', language),
+		'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", '
+			'"shape": [1024], "role": "inout"}]}.');
 	PERFORM cudal1.raise_if(level < 0, '22023', 'level must not be negative');
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_task IS
-'the errors of cudal1_add_task() that concern single arguments but options';
-
-CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
-RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	problem	text;
-	class	text;
-BEGIN
-	-- options have the names of columns
-	t := jsonb_populate_record(t, cudal1.check_options(options, 'task'));
-	PERFORM cudal1.check_name('profile', t.profile);
-	-- the option goes before the signature's member of the same name
-	t.rtol := coalesce(t.rtol, cudal1.json_float(t.signature -> 'rtol', 0, 1e9));
-	t.atol := coalesce(t.atol, cudal1.json_float(t.signature -> 'atol', 0, 1e9));
-	-- a device class or model that can measure the language, else what the language needs
-	PERFORM cudal1.raise_if(NOT cudal1.matches(t.device, '[^[:space:]]', 200), '22023',
-		format('option "device" must be a device class (%s) or a device model',
-			array_to_string(cudal1.classes(), ' or ')));
-	class := (SELECT d.class FROM cudal1.device AS d WHERE t.device IN (d.class, d.model) LIMIT 1);
-	class := CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device ELSE class END;
-	PERFORM cudal1.raise_if(class <> cudal1.class_of_language(t.language), '22023',
-		format('option "device" must be of class %s for language %s',
-			cudal1.class_of_language(t.language), t.language));
-	t.device := coalesce(t.device, cudal1.class_of_language(t.language),
-		CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
-			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
-		ELSE 'cpu' END);
-	PERFORM cudal1.check_name('baseline', t.baseline);
-	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
-	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', t.name, problem));
-	RETURN t;
-END
-$$;
-COMMENT ON FUNCTION cudal1.read_options IS
-'a task with what its options say, defaults filled in; error 22023 for an option that is out of
-range, 42704 for an unknown profile or baseline';
-
-CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
-	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-DECLARE
-	t		cudal1.task;
-BEGIN
-	IF jsonb_typeof(signature) = 'null' THEN
-		signature := NULL;
-	END IF;
-	PERFORM cudal1.raise_if(options IS NULL, '22004', 'options must not be null');
-	PERFORM cudal1.check_task(task, reference, language, signature, level);
 	t.name := task;
 	t.language := language;
 	t.level := level;
@@ -322,16 +272,34 @@ BEGIN
 		t.signature := cudal1.check_signature(signature);
 	END IF;
 
-	t := cudal1.read_options(t, options);
+	-- options have the names of columns
+	t := jsonb_populate_record(t, cudal1.check_options(options, 'task'));
+	PERFORM cudal1.check_name('profile', t.profile);
+	-- the option goes before the signature's member of the same name
+	t.rtol := coalesce(t.rtol, cudal1.json_float(t.signature -> 'rtol', 0, 1e9));
+	t.atol := coalesce(t.atol, cudal1.json_float(t.signature -> 'atol', 0, 1e9));
+	-- a device class or model that can measure the language, else what the language needs
+	PERFORM cudal1.raise_if(NOT cudal1.matches(t.device, '[^[:space:]]', 200), '22023',
+		format('option "device" must be a device class (%s) or a device model',
+			array_to_string(cudal1.classes(), ' or ')));
+	class := CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
+		ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device LIMIT 1) END;
+	PERFORM cudal1.raise_if(class <> cudal1.class_of_language(language), '22023',
+		format('option "device" must be of class %s for language %s',
+			cudal1.class_of_language(language), language));
+	t.device := coalesce(t.device, cudal1.class_of_language(language),
+		CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
+			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
+		ELSE 'cpu' END);
+	PERFORM cudal1.check_name('baseline', t.baseline);
+	problem := cudal1.lacks_baseline(language, t.device, t.baseline);
+	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', task, problem));
 	t.options := options;
-	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile,
-			device, cores, bucket_width, temperature, score_scale, strategy, baseline, rtol, atol,
-			content_hash, created_by)
-		VALUES (t.name, t.language, t.level, t.problem, t.reference, t.signature, t.options,
-			t.profile, t.device, t.cores, t.bucket_width, t.temperature, t.score_scale, t.strategy,
-			t.baseline, t.rtol, t.atol, t.content_hash, cudal1.caller())
-		ON CONFLICT (name) DO NOTHING
-		RETURNING task_id INTO t.task_id;
+	t.reference_state := 'unchecked';
+	t.created_at := now();
+	t.created_by := cudal1.caller();
+	t.task_id := nextval('cudal1.task_task_id_seq');
+	INSERT INTO cudal1.task VALUES (t.*) ON CONFLICT (name) DO NOTHING;
 	IF NOT FOUND THEN
 		SELECT x.task_id INTO t.task_id FROM cudal1.task AS x
 			WHERE x.name = t.name AND x.content_hash = t.content_hash;
@@ -363,7 +331,6 @@ BEGIN
 		-- a device that has nothing to do checks the reference
 		PERFORM cudal1.wake();
 		IF t.baseline <> 'reference' OR (options ->> 'certify')::boolean THEN
-			SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
 			PERFORM cudal1.enqueue_reference(t);
 		END IF;
 		IF language = 'pytorch' AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN

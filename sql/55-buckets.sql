@@ -63,27 +63,10 @@ COMMENT ON FUNCTION cudal1.count_code IS
  * where FunSearch counts four hours: a count is reproducible and does not depend on how fast the
  * devices are.
  */
-CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT reset_after bigint,
-	OUT temperature float8, OUT period bigint, OUT distributed boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT COALESCE(cudal1.json_int(options -> 'islands')::int, 10),
-		   COALESCE(cudal1.json_int(options -> 'island_reset', 1, 1000000000000), 1000),
-		   COALESCE((options ->> 'island_temperature')::float8, 0.1),
-		   COALESCE(cudal1.json_int(options -> 'island_period', 1, 1000000000000), 30000),
-		   COALESCE((options ->> 'island_rule') = 'cuda-l1', false);
-END;
-COMMENT ON FUNCTION cudal1.island_constants IS
-'constants of a task''s islands from its options, where period is the registrations in which the
-temperature falls to 0, and distributed that codes without an island''s prompt are spread over
-them';
-
-CREATE FUNCTION cudal1.first_island(candidate_id bigint, options jsonb)
+CREATE FUNCTION cudal1.first_island(candidate_id bigint, t cudal1.task)
 RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN options ->> 'island_rule' = 'cuda-l1'
-	THEN (SELECT abs(hashint8extended(candidate_id, 0) % k.islands)::int
-		FROM cudal1.island_constants(options) AS k)
-	ELSE -1 END;
+RETURN CASE WHEN t.island_rule = 'cuda-l1'
+	THEN abs(hashint8extended(candidate_id, 0) % t.islands)::int ELSE -1 END;
 COMMENT ON FUNCTION cudal1.first_island IS
 'the island of a code that answers no island''s prompt; -1: all';
 
@@ -94,13 +77,11 @@ AS $$
 DECLARE
 	ranked		int[];		-- the weakest first
 	weaker		int;
-	distributed	boolean;
 	survivor	int;
 	copies		bigint;
+	rule		constant text := (SELECT t.island_rule FROM cudal1.task AS t
+		WHERE t.task_id = reset_islands.task_id);
 BEGIN
-	SELECT k.distributed INTO distributed FROM cudal1.task AS t
-		CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
-		WHERE t.task_id = reset_islands.task_id;
 	PERFORM FROM cudal1.island AS i
 		WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 		ORDER BY i.island FOR NO KEY UPDATE;
@@ -134,7 +115,7 @@ BEGIN
 				WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					AND i.island = survivor AND s.cluster IS NOT NULL
 				ORDER BY s.cluster DESC, s.candidate_id
-				LIMIT CASE WHEN NOT distributed THEN 1 END
+				LIMIT CASE rule WHEN 'funsearch' THEN 1 END
 			ON CONFLICT DO NOTHING;
 		GET DIAGNOSTICS copies = ROW_COUNT;
 		UPDATE cudal1.island AS i SET shared = false, registrations = copies
@@ -149,40 +130,6 @@ $$;
 COMMENT ON FUNCTION cudal1.reset_islands IS
 'wipes the weaker half of a task''s islands in a pool by best reward, and returns how many. Each
 gets a copy of a survivor''s best code, or of all of its codes where island_rule is cuda-l1';
-
-CREATE FUNCTION cudal1.register_on_islands(s cudal1.pool_code)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	reset_after	bigint;
-BEGIN
-	UPDATE cudal1.island AS i
-		SET registrations = i.registrations + 1,
-			since_reset = i.since_reset + EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = s.candidate_id AND p.pool_id = s.pool_id
-					AND p.island = i.island AND i.island = s.island)::int
-		WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id AND s.island IN (i.island, -1);
-	IF s.island = -1 THEN
-		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, copy, bucket, cluster,
-				scaled)
-			SELECT s.task_id, s.pool_id, s.candidate_id, i.island, true, s.bucket, s.cluster,
-					s.scaled
-				FROM cudal1.island AS i
-				WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id AND NOT i.shared
-			ON CONFLICT DO NOTHING;
-	ELSIF s.island >= 0 THEN
-		SELECT k.reset_after INTO reset_after FROM cudal1.task AS t
-			CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
-			WHERE t.task_id = s.task_id;
-		PERFORM cudal1.reset_islands(s.task_id, s.pool_id)
-			WHERE (SELECT sum(i.since_reset) FROM cudal1.island AS i
-				WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id) >= reset_after;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.register_on_islands IS
-'counts a code that was placed on its island, or on all of them, and resets the weaker half when
-their time has come; the caller holds the locks of the task''s islands';
 
 -- enable_seqscan: plans that a session cached while the tables were small would scan them when they
 -- have grown.
@@ -208,7 +155,7 @@ BEGIN
 		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island)
 			SELECT DISTINCT ON (p.pool_id) t.task_id, p.pool_id, place_candidate.candidate_id,
 					COALESCE(p.island,
-						cudal1.first_island(place_candidate.candidate_id, t.options))
+						cudal1.first_island(place_candidate.candidate_id, t))
 				FROM (SELECT x.pool_id, x.island FROM cudal1.proposal AS x
 						WHERE x.candidate_id = place_candidate.candidate_id
 					UNION ALL
@@ -224,8 +171,7 @@ BEGIN
 			SELECT t.task_id, x.pool_id, i.island, COALESCE(b.codes, 0)
 				FROM (SELECT DISTINCT p.pool_id FROM cudal1.pool_code AS p
 						WHERE p.candidate_id = place_candidate.candidate_id AND p.island >= 0) AS x
-					CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
-					CROSS JOIN LATERAL generate_series(0, k.islands - 1) AS i (island)
+					CROSS JOIN LATERAL generate_series(0, t.islands - 1) AS i (island)
 					CROSS JOIN LATERAL (SELECT sum(p.codes)::bigint AS codes
 						FROM cudal1.bucket_part AS p
 						WHERE p.task_id = t.task_id AND p.pool_id = x.pool_id) AS b
@@ -263,7 +209,26 @@ BEGIN
 			WHERE x.candidate_id = old.candidate_id AND x.pool_id = old.pool_id
 				AND x.island = old.island
 			RETURNING x.* INTO s;
-		PERFORM cudal1.register_on_islands(s) WHERE old.bucket IS NULL AND s.bucket IS NOT NULL;
+		CONTINUE WHEN old.bucket IS NOT NULL OR s.bucket IS NULL;
+		-- it is counted on its island, or on all; the weaker half is reset when its time has come
+		UPDATE cudal1.island AS i
+			SET registrations = i.registrations + 1,
+				since_reset = i.since_reset + EXISTS (SELECT FROM cudal1.proposal AS p
+					WHERE p.candidate_id = s.candidate_id AND p.pool_id = s.pool_id
+						AND p.island = i.island AND i.island = s.island)::int
+			WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id AND s.island IN (i.island, -1);
+		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, copy, bucket, cluster,
+				scaled)
+			SELECT s.task_id, s.pool_id, s.candidate_id, i.island, true, s.bucket, s.cluster,
+					s.scaled
+				FROM cudal1.island AS i
+				WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id AND NOT i.shared
+					AND s.island = -1
+			ON CONFLICT DO NOTHING;
+		PERFORM cudal1.reset_islands(s.task_id, s.pool_id)
+			WHERE s.island >= 0 AND t.island_reset <= (SELECT sum(i.since_reset)
+				FROM cudal1.island AS i
+				WHERE i.task_id = s.task_id AND i.pool_id = s.pool_id);
 	END LOOP;
 END
 $$;

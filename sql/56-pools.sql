@@ -64,7 +64,7 @@ BEGIN
 		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island, bucket, cluster,
 				scaled)
 			SELECT s.task_id, p.pool_id, s.candidate_id,
-					cudal1.first_island(s.candidate_id, t.options), s.bucket, s.cluster, s.scaled
+					cudal1.first_island(s.candidate_id, t), s.bucket, s.cluster, s.scaled
 				FROM cudal1.pool_code AS s JOIN cudal1.task AS t ON t.task_id = s.task_id
 				WHERE s.pool_id = source AND s.bucket IS NOT NULL AND NOT s.copy;
 		GET DIAGNOSTICS codes = ROW_COUNT;

@@ -134,12 +134,9 @@ BEGIN
 		END LOOP;
 	ELSE
 		SELECT x.* INTO i FROM (
-			SELECT g AS island, coalesce(y.shared, true) AS shared, k.period,
-					coalesce(heat, k.temperature) AS heat, coalesce(y.registrations, total)
-						AS registrations
-				FROM cudal1.island_constants(t.options) AS k
-					CROSS JOIN LATERAL generate_series(0, k.islands - 1) AS g
-					LEFT JOIN cudal1.island AS y
+			SELECT g AS island, coalesce(y.shared, true) AS shared,
+					coalesce(y.registrations, total) AS registrations
+				FROM generate_series(0, t.islands - 1) AS g LEFT JOIN cudal1.island AS y
 						ON y.task_id = t.task_id AND y.pool_id = in_pool AND y.island = g) AS x
 			WHERE EXISTS (SELECT FROM cudal1.pool_code AS s
 				WHERE s.task_id = t.task_id AND s.pool_id = in_pool
@@ -150,7 +147,8 @@ BEGIN
 			RETURN;
 		END IF;
 		-- it falls to 0 within a period of registrations, and starts anew
-		heat := i.heat * (1 - (i.registrations % i.period)::float8 / i.period);
+		heat := coalesce(heat, t.island_temperature)
+			* (1 - (i.registrations % t.island_period)::float8 / t.island_period);
 		-- clusters from the best one down, until no fraction of 52 bits would draw one
 		numbers := '{}';
 		means := '{}';
@@ -555,8 +553,7 @@ BEGIN
 		make_prompt.pool) AS d;
 	IF used = 'island' AND drawn.island IS NULL THEN
 		-- nothing is on any island yet
-		drawn.island := (SELECT abs(hashint8extended(used_seed, 0) % k.islands)::int
-			FROM cudal1.island_constants(t.options) AS k);
+		drawn.island := abs(hashint8extended(used_seed, 0) % t.islands);
 	END IF;
 	IF kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes,
@@ -564,8 +561,7 @@ BEGIN
 	END IF;
 	IF used <> 'random' AND kind = 'contrastive' THEN
 		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
-							ELSE (SELECT k.temperature
-								FROM cudal1.island_constants(t.options) AS k) END);
+			ELSE t.island_temperature END);
 	END IF;
 
 	SELECT f.* INTO failed

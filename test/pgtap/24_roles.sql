@@ -208,21 +208,9 @@ INSERT INTO line VALUES
 -- for operators, the extension's owner and the worker alone
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_profile', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
--- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'option_rules', 'guard', 'use_idle', 'note_reference', 'enqueue_reference', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'class_of_language', 'classes', 'languages', 'best_over', 'lacks_baseline', 'over_baseline', 'origin', 'ablation_scores', 'give_verdict', 'accept_submission', 'lock_lane', 'advance_campaigns', 'advance_lane', 'ago', 'proposes', 'check_word', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
-	'best_speedups', 'bucket_of', 'caller', 'cancel_overdue', 'change_privileges',
-	'check_argument', 'check_candidate', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
-	'check_temperature', 'code_hash', 'code_of_bucket', 'compare_tasks', 'compose_prompt', 'conclude_without_score', 'conservative_round', 'room_of', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'end_job', 'end_request', 'enqueue',
-	'entry_declaration', 'error_passes', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_request', 'finish_requests',
-	'group_advantages', 'group_owner', 'group_profile', 'hold_requests', 'is_c_name', 'is_correct', 'is_name', 'is_operator', 'is_own', 'is_served', 'island_constants', 'json_float',
-	'json_int', 'json_parts', 'judge_reference', 'note_task', 'weakness', 'end_waiting', 'light', 'lane_prompt', 'level_report', 'lock_claim', 'make_group', 'make_prompt', 'matches',
-	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_device', 'owns', 'paired_test', 'parse_response',
-	'place_again', 'place_candidate', 'place_waiting', 'plain_number', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'prunable',
-	'quota_reason', 'read_options', 'read_response', 'read_result', 'reference_problem', 'refuse', 'refuse_rows',
-	'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster',
-	'salted_hash', 'seconds_of', 'set_campaign', 'set_switch', 'fails_everywhere', 'speedup_report', 'shape_elements', 'sleep_until_verdict', 'softmax', 'uniform', 'stop_jobs', 'store', 'row_of', 'row_of_response', 'take', 'take_answers', 'take_job', 'take_mates',
-	'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'take_techniques', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'note_profile', 'store_profile', 'counters', 'counters_in_words', 'proposals_of', 'check_choice', 'model_problem', 'judge_rows', 'note_used_keys', 'add_rows', 'proposed_by_key', 'prompt_island', 'budget_of', 'lane_due', 'check_of_buckets', 'count_code', 'first_island', 'placeable', 'register_on_islands', 'ask_about', 'question', 'take_review', 'wake_waiters',
-	'warn_no_device', 'worker_state']) AS n;
+-- what those are made of, for nobody: whatever is not named above
+INSERT INTO line SELECT DISTINCT 'cudal1.' || p.proname, '- - - -', 'refused' FROM pg_proc AS p
+	WHERE p.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || p.proname NOT IN (SELECT split_part(l.name, ':', 1) FROM line AS l);
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
