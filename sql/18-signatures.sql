@@ -240,67 +240,78 @@ COMMENT ON FUNCTION cudal1.dtype_facts IS
 'bytes of an element of a dtype, its range, whether it holds integers, and its types in C and CUDA;
 NULL: no such dtype';
 
-CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
-RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-	dtype	constant text := arg ->> 'dtype';
-	facts	record;
-	number	numeric;
-BEGIN
-	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
-	PERFORM cudal1.bad_signature_if(facts.width < 4 AND NOT facts.integral,
-		format('%s: %s cannot be passed by value', label, dtype),
-		'Scalars are float64, float32, int64, int32, uint8 or bool.');
-	IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
-		arg := jsonb_set(arg, '{value}',
-						 CASE WHEN (arg ->> 'value')::boolean THEN '1' ELSE '0' END::jsonb);
-	END IF;
-	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number',
-		label || ' needs a number as value');
-	number := (arg ->> 'value')::numeric;
-	PERFORM cudal1.bad_signature_if(facts.integral AND number <> trunc(number),
-		format('%s: value of %s must be an integer', label, dtype));
-	PERFORM cudal1.bad_signature_if(number NOT BETWEEN facts.lowest AND facts.highest,
-		format('%s: value is out of range for %s', label, dtype));
-	RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_value IS
-'a scalar of a signature with its value as a plain number; error 22023 where it has no valid one';
-
-CREATE FUNCTION cudal1.check_init(arg jsonb, label text)
+CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
 	most	constant numeric := 9e18;	-- what cudal1-measure draws integers from
 	dtype	constant text := arg ->> 'dtype';
+	role	constant text := arg ->> 'role';
 	facts	record;
 	init	text;
 	low		numeric;
 	high	numeric;
 BEGIN
+	PERFORM cudal1.bad_signature_if(NOT arg ? 'dtype', label || ' has no member "dtype"',
+		CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
 	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
 	-- floating point inputs are normal unless said otherwise, integers need their range
-	IF NOT arg ? 'init' THEN
+	IF role IN ('in', 'inout') AND NOT arg ? 'init' THEN
 		arg := arg || jsonb_build_object('init',
-										 CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END);
+			CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END);
 	END IF;
-	init := CASE WHEN jsonb_typeof(arg -> 'init') = 'string' THEN arg ->> 'init' END;
-	PERFORM cudal1.bad_signature_if(
-		init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero'),
-		label || ' has no valid init', concat_ws(' ',
-			cudal1.nearest(arg ->> 'init', '{normal,uniform,integer,zero}'),
-			'Inits are normal, uniform, integer and zero.'));
+	init := arg ->> 'init';
+	PERFORM cudal1.bad_signature_if(coalesce(jsonb_typeof(arg -> m.member) <> 'string'
+				OR arg ->> m.member <> ALL (m.words), m.member <> 'init' OR arg ? 'init'),
+			format('%s has no valid %s', label, m.member),
+			concat_ws(' ', cudal1.nearest(arg ->> m.member, m.words),
+				format('It is one of %s.', array_to_string(m.words, ', '))))
+		FROM (VALUES ('dtype', '{float64,float32,float16,bfloat16,int64,int32,uint8,bool}'::text[]),
+			('role', '{in,out,inout,scalar}'), ('init', '{normal,uniform,integer,zero}'))
+			AS m (member, words);
+	PERFORM cudal1.bad_signature_if(key <> ALL (ARRAY['name', 'dtype', 'role'] || CASE role
+				WHEN 'scalar' THEN ARRAY['value']
+				WHEN 'out' THEN ARRAY['shape']
+				ELSE ARRAY['shape', 'init', 'low', 'high'] END),
+			format('%s has the member "%s", unknown for role %s', label, key, role), CASE role
+				WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
+				WHEN 'out' THEN 'An output has name, dtype, role and shape.'
+				ELSE 'An input has name, dtype, role, shape, init, low and high.' END)
+		FROM jsonb_object_keys(arg) AS key;
+
+	IF role = 'scalar' THEN
+		PERFORM cudal1.bad_signature_if(facts.width < 4 AND NOT facts.integral,
+			format('%s: %s cannot be passed by value', label, dtype),
+			'Scalars are float64, float32, int64, int32, uint8 or bool.');
+		IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
+			arg := jsonb_set(arg, '{value}', to_jsonb((arg ->> 'value')::boolean::int));
+		END IF;
+		PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number',
+			label || ' needs a number as value');
+		low := (arg ->> 'value')::numeric;
+		PERFORM cudal1.bad_signature_if(facts.integral AND low <> trunc(low),
+			format('%s: value of %s must be an integer', label, dtype));
+		PERFORM cudal1.bad_signature_if(low NOT BETWEEN facts.lowest AND facts.highest,
+			format('%s: value is out of range for %s', label, dtype));
+		RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));
+	END IF;
+
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
+		label || ' needs a shape of 1 to 8 dimensions');
+	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
+			label || ': each dimension must be an integer from 1 to 4294967296')
+		FROM jsonb_array_elements(arg -> 'shape') AS dim;
+	arg := jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
+		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));
 	PERFORM cudal1.bad_signature_if(facts.integral AND init IN ('normal', 'uniform'),
 		format('%s: init %s needs a floating point dtype', label, init),
 		'Use "init": "integer" with low and high, or "zero".');
-	IF init IN ('normal', 'zero') THEN
-		PERFORM cudal1.bad_signature_if(arg ? 'low' OR arg ? 'high',
-			format('%s: init %s takes no low or high', label, init));
+	PERFORM cudal1.bad_signature_if(init IN ('normal', 'zero') AND arg ?| '{low,high}',
+		format('%s: init %s takes no low or high', label, init));
+	IF role = 'out' OR init IN ('normal', 'zero') THEN
 		RETURN arg;
 	END IF;
-
 	IF init = 'uniform' OR dtype = 'bool' THEN
 		arg := '{"low": 0, "high": 1}'::jsonb || arg;
 	END IF;
@@ -320,69 +331,24 @@ BEGIN
 		'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_init IS
-'an input of a signature with how it is filled, defaults included; error 22023 where that makes no
-sense';
-
-CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
-RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
-		THEN arg ->> 'role' END;
-BEGIN
-	PERFORM cudal1.bad_signature_if(NOT arg ? 'dtype', label || ' has no member "dtype"',
-		CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
-	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'dtype') <> 'string'
-		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL,
-		label || ' has no valid dtype',
-		concat_ws(' ', cudal1.nearest(arg ->> 'dtype',
-				'{float64,float32,float16,bfloat16,int64,int32,uint8,bool}'),
-			'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.'));
-	PERFORM cudal1.bad_signature_if(role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar'),
-		label || ' has no valid role', concat_ws(' ',
-			cudal1.nearest(arg ->> 'role', '{in,out,inout,scalar}'),
-			'Roles are in, out, inout and scalar.'));
-	PERFORM cudal1.bad_signature_if(key <> ALL (ARRAY['name', 'dtype', 'role'] || CASE role
-				WHEN 'scalar' THEN ARRAY['value']
-				WHEN 'out' THEN ARRAY['shape']
-				ELSE ARRAY['shape', 'init', 'low', 'high'] END),
-			format('%s has the member "%s", unknown for role %s', label, key, role), CASE role
-				WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
-				WHEN 'out' THEN 'An output has name, dtype, role and shape.'
-				ELSE 'An input has name, dtype, role, shape, init, low and high.' END)
-		FROM jsonb_object_keys(arg) AS key;
-	IF role = 'scalar' THEN
-		RETURN cudal1.check_value(arg, label);
-	END IF;
-	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
-		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
-		label || ' needs a shape of 1 to 8 dimensions');
-	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
-			label || ': each dimension must be an integer from 1 to 4294967296')
-		FROM jsonb_array_elements(arg -> 'shape') AS dim;
-	arg := jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
-		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));
-	RETURN CASE WHEN role = 'out' THEN arg ELSE cudal1.check_init(arg, label) END;
-END
-$$;
 COMMENT ON FUNCTION cudal1.check_argument IS
-'an argument of a signature with its defaults filled in; error 22023 where it is malformed';
+'an argument of a signature with its defaults filled in and its numbers made plain; error 22023
+where it is malformed';
 
-CREATE FUNCTION cudal1.shape_elements(shape jsonb)
-RETURNS numeric LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+CREATE FUNCTION cudal1.array_bytes(arg jsonb)
+RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
-	n		numeric := 1;
+	n		numeric := (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f);
 	d		text;
 BEGIN
-	FOR d IN SELECT jsonb_array_elements_text(shape) LOOP
+	FOR d IN SELECT jsonb_array_elements_text(arg -> 'shape') LOOP
 		n := n * d::numeric;
 	END LOOP;
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array of that shape';
+COMMENT ON FUNCTION cudal1.array_bytes IS 'the bytes of an array of a signature';
 
 CREATE FUNCTION cudal1.check_signature(signature jsonb)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -433,8 +399,7 @@ BEGIN
 		IF arg ->> 'role' <> 'scalar' THEN
 			inputs := inputs + (arg ->> 'role' <> 'out')::int;
 			outputs := outputs + (arg ->> 'role' <> 'in')::int;
-			bytes := bytes + cudal1.shape_elements(arg -> 'shape')
-				* (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f);
+			bytes := bytes + cudal1.array_bytes(arg);
 			PERFORM cudal1.bad_signature_if(bytes > most_bytes,
 				'the arrays take more than 16 GiB together');
 		END IF;

@@ -609,8 +609,7 @@ CREATE FUNCTION cudal1.light(t cudal1.task, device text)
 RETURNS TABLE (bytes float8, operations float8, seconds float8) LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT b.bytes, t.operations, greatest(b.bytes / d.bandwidth, t.operations / d.peak)
-	FROM (SELECT coalesce(t.bytes, sum(cudal1.shape_elements(a.value -> 'shape')
-				* (SELECT f.width FROM cudal1.dtype_facts(a.value ->> 'dtype') AS f)
+	FROM (SELECT coalesce(t.bytes, sum(cudal1.array_bytes(a.value)
 				* CASE a.value ->> 'role' WHEN 'inout' THEN 2 ELSE 1 END)::float8) AS bytes
 			FROM jsonb_array_elements(t.signature -> 'args') AS a
 			WHERE a.value ->> 'role' <> 'scalar') AS b
