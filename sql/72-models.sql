@@ -23,45 +23,6 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
 
-CREATE FUNCTION cudal1.model_problem(m cudal1.model)
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE
-	WHEN NOT cudal1.is_name(m.name, 100)
-		THEN 'name must be a text of 1 to 100 characters'
-	WHEN NOT cudal1.is_name(m.model, 255)
-		THEN 'model must be a name of 1 to 255 characters'
-	WHEN NOT cudal1.matches(m.endpoint,
-			'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
-			'unix:/[^:]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
-			OR NOT cudal1.is_name(m.endpoint, 2000)
-		THEN 'endpoint must be http://host/path, https://host/path or '
-			'unix:/path/of/socket:/path, without user, query and blanks'
-	WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
-		THEN 'endpoint must be the address before /chat/completions, '
-			'as http://127.0.0.1:8000/v1'
-	WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
-			OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
-		THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
-	WHEN jsonb_typeof(m.parameters) <> 'object'
-		THEN 'parameters must be a JSON object'
-	WHEN m.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
-		'n']
-		THEN 'parameters must not contain model, messages, stream, stream_options or n'
-	WHEN octet_length(m.parameters::text) > 65536
-		THEN 'parameters must not take more than 64 kB'
-	WHEN m.concurrency NOT BETWEEN 1 AND 10000
-		THEN 'concurrency must lie between 1 and 10000'
-	WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
-		THEN 'requests_per_minute must lie between 0.001 and 1000000'
-	WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
-		THEN 'prompt_price must not be negative'
-	WHEN NOT (m.completion_price >= 0
-		AND m.completion_price < 'Infinity')
-		THEN 'completion_price must not be negative'
-	END;
-COMMENT ON FUNCTION cudal1.model_problem IS
-'what is wrong with a model apart from its options, or NULL';
-
 CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
 	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
 	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
@@ -86,7 +47,34 @@ BEGIN
 	m.requests_per_minute := requests_per_minute;
 	m.prompt_price := prompt_price;
 	m.completion_price := completion_price;
-	problem := cudal1.model_problem(m);
+	problem := CASE
+		WHEN NOT cudal1.is_name(m.name, 100) THEN 'name must be a text of 1 to 100 characters'
+		WHEN NOT cudal1.is_name(m.model, 255) THEN 'model must be a name of 1 to 255 characters'
+		WHEN NOT cudal1.matches(m.endpoint,
+				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
+				'unix:/[^:]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
+				OR NOT cudal1.is_name(m.endpoint, 2000)
+			THEN 'endpoint must be http://host/path, https://host/path or '
+				'unix:/path/of/socket:/path, without user, query and blanks'
+		WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
+			THEN 'endpoint must be the address before /chat/completions, '
+				'as http://127.0.0.1:8000/v1'
+		WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+				OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
+			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
+		WHEN jsonb_typeof(m.parameters) <> 'object' THEN 'parameters must be a JSON object'
+		WHEN m.parameters ?| '{model,messages,stream,stream_options,n}'
+			THEN 'parameters must not contain model, messages, stream, stream_options or n'
+		WHEN octet_length(m.parameters::text) > 65536
+			THEN 'parameters must not take more than 64 kB'
+		WHEN m.concurrency NOT BETWEEN 1 AND 10000
+			THEN 'concurrency must lie between 1 and 10000'
+		WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
+			THEN 'requests_per_minute must lie between 0.001 and 1000000'
+		WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
+			THEN 'prompt_price must not be negative'
+		WHEN NOT (m.completion_price >= 0 AND m.completion_price < 'Infinity')
+			THEN 'completion_price must not be negative' END;
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
 	m.endpoint := regexp_replace(m.endpoint, '/+$', '');
 	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
@@ -492,74 +480,6 @@ workers of the server had in flight; with lost just those of the worker, whose p
 where it died of them, which counts as a failure of each. An answer of such a claim that was kept
 still counts until the request is claimed again';
 
-CREATE FUNCTION cudal1.charge_request(INOUT r cudal1.request, m cudal1.model, answer jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	tokens_in	bigint := coalesce(cudal1.json_int(answer -> 'prompt_tokens', 0, 1000000000), 0);
-	tokens_out	bigint := coalesce(cudal1.json_int(answer -> 'completion_tokens', 0, 1000000000),
-		0);
-	estimated	CONSTANT boolean := NOT answer ?| ARRAY['prompt_tokens', 'completion_tokens']
-		AND coalesce(jsonb_typeof(answer -> 'text') = 'string', false);
-	price		float8;
-BEGIN
-	IF estimated THEN
-		tokens_in :=
-			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
-			WHERE p.prompt_id = r.prompt_id), cudal1.question(r.purpose, r.about), '')) / 4.0);
-		tokens_out := ceil(octet_length(answer ->> 'text') / 4.0);
-	END IF;
-	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
-		0)) / 1e6;
-	r.prompt_tokens := r.prompt_tokens + tokens_in;
-	r.completion_tokens := r.completion_tokens + tokens_out;
-	r.tokens_estimated := r.tokens_estimated OR estimated;
-	r.cost := r.cost + price;
-	r.status := coalesce(cudal1.json_int(answer -> 'status', 100, 999)::int, r.status);
-	r.seconds := coalesce(cudal1.json_float(answer -> 'seconds', 0, 1e6), r.seconds);
-	UPDATE cudal1.campaign_lane AS l
-		SET tokens = l.tokens + tokens_in + tokens_out, cost = l.cost + price,
-			failures = CASE answer ->> 'outcome' WHEN 'answered' THEN 0 ELSE l.failures END
-		WHERE l.lane_id = r.lane_id;
-END
-$$;
-COMMENT ON FUNCTION cudal1.charge_request IS
-'the row of a request with the tokens, the price and the seconds of a try, which are also added to
-its campaign''s lane. An answer without a count of tokens is counted as four bytes a token';
-
-CREATE FUNCTION cudal1.store_answer(r cudal1.request, model text, answer jsonb)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	-- trainers read requests, and must not learn what is suspicious
-	reviews	CONSTANT boolean := r.purpose = 'review';
-	problem	text;
-BEGIN
-	IF reviews THEN
-		BEGIN
-			PERFORM cudal1.take_review(r.about, answer ->> 'text', model);
-		EXCEPTION WHEN data_exception THEN
-			problem := SQLERRM;
-		END;
-	END IF;
-	UPDATE cudal1.request AS x
-		SET state = 'answered', decided = reviews, error = cudal1.clip(problem), worker = NULL,
-			answer = CASE WHEN reviews THEN '' ELSE store_answer.answer ->> 'text' END,
-			finish_reason = left(store_answer.answer ->> 'finish_reason', 100),
-			lease_until = NULL, finished_at = clock_timestamp(),
-			taken_at = CASE WHEN reviews THEN clock_timestamp() END,
-			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
-				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
-					r.seconds)
-		WHERE x.request_id = r.request_id;
-	-- no quota is asked, because the role was admitted with its request
-	INSERT INTO cudal1.stored (role, bytes)
-		VALUES (r.created_by, octet_length(answer ->> 'text'));
-END
-$$;
-COMMENT ON FUNCTION cudal1.store_answer IS
-'stores a model''s answer with its request; that of a review goes to the review alone';
-
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
@@ -568,9 +488,16 @@ DECLARE
 	m			cudal1.model;
 	id			CONSTANT bigint := cudal1.json_int(answer -> 'request_id', 1, 9223372036854775807);
 	number		CONSTANT bigint := cudal1.json_int(answer -> 'attempt', 1);
-	outcome		text := answer ->> 'outcome';
+	words		CONSTANT text := CASE jsonb_typeof(answer -> 'text') WHEN 'string'
+		THEN answer ->> 'text' END;
+	outcome		CONSTANT text := answer ->> 'outcome';
 	detail		text := coalesce(answer ->> 'detail', outcome);
+	tokens_in	bigint := coalesce(cudal1.json_int(answer -> 'prompt_tokens', 0, 1000000000), 0);
+	tokens_out	bigint := coalesce(cudal1.json_int(answer -> 'completion_tokens', 0, 1000000000),
+		0);
+	price		float8;
 	pause		float8;
+	problem		text;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
 		WHERE x.request_id = id AND x.attempt = number AND x.state IN ('running', 'queued')
@@ -583,9 +510,46 @@ BEGIN
 					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	r := cudal1.charge_request(r, m, answer);
-	IF outcome = 'answered' AND jsonb_typeof(answer -> 'text') = 'string' THEN
-		PERFORM cudal1.store_answer(r, m.name, answer);
+	-- what the try has cost; an answer without a count of tokens is counted as four bytes a token
+	IF words IS NOT NULL AND NOT answer ?| '{prompt_tokens,completion_tokens}' THEN
+		tokens_in := ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt)
+				FROM cudal1.prompt AS p WHERE p.prompt_id = r.prompt_id),
+			cudal1.question(r.purpose, r.about), '')) / 4.0);
+		tokens_out := ceil(octet_length(words) / 4.0);
+		r.tokens_estimated := true;
+	END IF;
+	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
+		0)) / 1e6;
+	r.prompt_tokens := r.prompt_tokens + tokens_in;
+	r.completion_tokens := r.completion_tokens + tokens_out;
+	r.cost := r.cost + price;
+	r.status := coalesce(cudal1.json_int(answer -> 'status', 100, 999)::int, r.status);
+	r.seconds := coalesce(cudal1.json_float(answer -> 'seconds', 0, 1e6), r.seconds);
+	UPDATE cudal1.campaign_lane AS l
+		SET tokens = l.tokens + tokens_in + tokens_out, cost = l.cost + price,
+			failures = CASE outcome WHEN 'answered' THEN 0 ELSE l.failures END
+		WHERE l.lane_id = r.lane_id;
+	IF outcome = 'answered' AND words IS NOT NULL THEN
+		IF r.purpose = 'review' THEN
+			-- trainers read requests, and must not learn what is suspicious
+			BEGIN
+				PERFORM cudal1.take_review(r.about, words, m.name);
+			EXCEPTION WHEN data_exception THEN
+				problem := SQLERRM;
+			END;
+		END IF;
+		UPDATE cudal1.request AS x
+			SET state = 'answered', decided = r.purpose = 'review', error = cudal1.clip(problem),
+				worker = NULL, answer = CASE r.purpose WHEN 'review' THEN '' ELSE words END,
+				finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
+				lease_until = NULL, finished_at = clock_timestamp(),
+				taken_at = CASE r.purpose WHEN 'review' THEN clock_timestamp() END,
+				(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
+					= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
+						r.seconds)
+			WHERE x.request_id = r.request_id;
+		-- no quota is asked, because the role was admitted with its request
+		INSERT INTO cudal1.stored (role, bytes) VALUES (r.created_by, octet_length(words));
 		RETURN 'stored';
 	END IF;
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
