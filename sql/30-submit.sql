@@ -509,76 +509,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text,
 becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of
 which that much is kept. pool: NULL is the prompt''s. Further arguments as in cudal1_submit()';
 
-CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint,
-	batch cudal1.batch_row[])
-RETURNS cudal1.batch_row[] LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-	WITH row AS (
-		SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
-				OVER (PARTITION BY v.task_id, v.hash) AS first
-			FROM unnest(batch) AS v),
-	needs AS (
-		-- The first row of a code stores it. It is queued if it is new, discarded or imported.
-		SELECT r.*, (r.ord = r.first
-				AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
-				cudal1.proposal_bytes(CASE WHEN r.ord = r.first
-					AND c.candidate_id IS NULL THEN r.code END, NULL) AS stores
-			FROM row AS r LEFT JOIN cudal1.candidate AS c ON r.proposes AND c.task_id = r.task_id
-				AND c.code_hash = r.hash),
-	summed AS (
-		SELECT s.*, sum(s.queues) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS queued,
-				sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
-			FROM needs AS s),
-	judged AS (
-		SELECT s.*, CASE WHEN s.reason IS NOT NULL THEN s.reason
-				WHEN NOT s.proposes THEN NULL
-				-- later rows of a code share the fate of its first
-				WHEN f.queued > refuse_rows.candidates AND f.queues > 0
-					THEN cudal1.quota_reason(refuse_rows.owner, 'candidates')
-				WHEN s.stored > refuse_rows.bytes OR f.stored > refuse_rows.bytes
-					THEN cudal1.quota_reason(refuse_rows.owner, 'bytes') END AS verdict
-			FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
-	SELECT array_agg((j.ord, j.task_id, j.code, j.hash, j.grp, j.key,
-			coalesce(j.verdict, k.verdict), j.leader, j.id, j.origin)::cudal1.batch_row
-			ORDER BY j.ord)
-		FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
-$$;
-COMMENT ON FUNCTION cudal1.refuse_rows IS
-'the rows of a batch, with the reasons of those that need more candidates or bytes than a role has
-room for';
-
-CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
-	proposal_keys text[], origin cudal1.origin)
-RETURNS cudal1.batch_row[] LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	RETURN ARRAY(
-		SELECT (v.ord, v.task_id, v.code, v.hash, v.grp, v.key, v.reason,
-				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END,
-				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL
-					THEN cudal1.proposed_by_key(v.task_id, origin.proposer, origin.pool_id, v.grp,
-						v.key) END, origin)::cudal1.batch_row
-			FROM (SELECT w.*, cudal1.code_hash(w.code) AS hash, min(w.ord) OVER (PARTITION BY
-						w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
-					FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
-								replace(u.code, E'\r\n', E'\n') AS code,
-								CASE WHEN u.task IS NULL THEN 'task must not be null'
-									WHEN k.task_id IS NULL
-										THEN format('task "%s" does not exist', u.task)
-									WHEN k.retired_at IS NOT NULL
-										THEN format('task "%s" is retired', u.task)
-									WHEN cudal1.reference_problem(k) IS NOT NULL
-										THEN cudal1.reference_problem(k)
-									ELSE cudal1.check_submission(u.code, origin.method,
-										origin.priority, u.grp, u.key) END AS reason
-							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY
-									AS u (task, code, grp, key, ord)
-								LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
-			ORDER BY v.ord);
-END
-$$;
-COMMENT ON FUNCTION cudal1.judge_rows IS 'the rows of a batch, and what is wrong with them';
-
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
@@ -630,14 +560,65 @@ BEGIN
 	END IF;
 	PERFORM cudal1.demand_submission('-', method, priority);
 
-	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, (proposer, into_pool,
-		method, priority, deadline, 'normal', NULL, NULL, NULL, NULL, NULL));
+	batch := ARRAY(
+		SELECT (v.ord, v.task_id, v.code, v.hash, v.grp, v.key, v.reason,
+				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END,
+				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL
+					THEN cudal1.proposed_by_key(v.task_id, proposer, into_pool, v.grp, v.key) END,
+				(proposer, into_pool, method, priority, deadline, 'normal', NULL, NULL, NULL, NULL,
+					NULL)::cudal1.origin)::cudal1.batch_row
+			FROM (SELECT w.*, cudal1.code_hash(w.code) AS hash, min(w.ord) OVER (PARTITION BY
+						w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
+					FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
+								replace(u.code, E'\r\n', E'\n') AS code,
+								CASE WHEN u.task IS NULL THEN 'task must not be null'
+									WHEN k.task_id IS NULL
+										THEN format('task "%s" does not exist', u.task)
+									WHEN k.retired_at IS NOT NULL
+										THEN format('task "%s" is retired', u.task)
+									WHEN cudal1.reference_problem(k) IS NOT NULL
+										THEN cudal1.reference_problem(k)
+									ELSE cudal1.check_submission(u.code, method, priority, u.grp,
+										u.key) END AS reason
+							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY
+									AS u (task, code, grp, key, ord)
+								LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
+			ORDER BY v.ord);
 
 	-- nearly always the whole batch fits into the quota
 	r := cudal1.room_of(proposer);
 	IF r.candidates < n
 		OR r.bytes < (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c) THEN
-		batch := cudal1.refuse_rows(proposer, r.candidates, r.bytes, batch);
+		WITH row AS (
+			SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
+					OVER (PARTITION BY v.task_id, v.hash) AS first
+				FROM unnest(batch) AS v),
+		needs AS (
+			-- The first row of a code stores it. It is queued if it is new, discarded or imported.
+			SELECT w.*, (w.ord = w.first
+					AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int
+						AS queues,
+					cudal1.proposal_bytes(CASE WHEN w.ord = w.first
+						AND c.candidate_id IS NULL THEN w.code END, NULL) AS stores
+				FROM row AS w LEFT JOIN cudal1.candidate AS c ON w.proposes
+					AND c.task_id = w.task_id AND c.code_hash = w.hash),
+		summed AS (
+			SELECT s.*, sum(s.queues) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS queued,
+					sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
+				FROM needs AS s),
+		judged AS (
+			SELECT s.*, CASE WHEN s.reason IS NOT NULL THEN s.reason
+					WHEN NOT s.proposes THEN NULL
+					-- later rows of a code share the fate of its first
+					WHEN f.queued > r.candidates AND f.queues > 0
+						THEN cudal1.quota_reason(proposer, 'candidates')
+					WHEN s.stored > r.bytes OR f.stored > r.bytes
+						THEN cudal1.quota_reason(proposer, 'bytes') END AS verdict
+				FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
+		SELECT array_agg((j.ord, j.task_id, j.code, j.hash, j.grp, j.key,
+				coalesce(j.verdict, k.verdict), j.leader, j.id, j.origin)::cudal1.batch_row
+				ORDER BY j.ord)
+			INTO batch FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
 	END IF;
 	PERFORM cudal1.add_rows(batch);
 	PERFORM cudal1.note_used_keys(batch) WHERE proposal_keys IS NOT NULL;
