@@ -269,44 +269,6 @@ speedups (the mean is geometric)';
  * Prompts: a draw, its words, its record.
  */
 
-CREATE FUNCTION cudal1.entry_declaration(language text, signature jsonb)
-RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
-			CASE WHEN language = 'cuda' THEN 'extern "C" ' ELSE '' END, signature ->> 'entry',
-			string_agg(format('%s%s%s%s',
-				CASE WHEN a.arg ->> 'role' = 'in' THEN 'const ' ELSE '' END, a.type,
-				CASE WHEN a.arg ->> 'role' = 'scalar' THEN ' ' ELSE ' *' END, a.arg ->> 'name'),
-				', ' ORDER BY a.place),
-			string_agg(CASE WHEN a.arg ->> 'role' = 'scalar'
-				THEN format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype',
-					a.arg ->> 'value')
-				ELSE format('- `%s`: %s, shape %s, %s', a.arg ->> 'name',
-					a.arg ->> 'dtype', a.arg ->> 'shape',
-					CASE WHEN a.arg ->> 'role' = 'in' THEN 'input, not to be changed'
-						WHEN a.arg ->> 'role' = 'out' THEN 'output'
-						 ELSE 'input and output' END) END, E'\n' ORDER BY a.place))
-	FROM (SELECT e.value AS arg, e.ordinality AS place,
-				 CASE language WHEN 'cuda' THEN f.cuda_type ELSE f.c_type END AS type
-		  FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e
-		  CROSS JOIN LATERAL cudal1.dtype_facts(e.value ->> 'dtype') AS f) AS a;
-END;
-COMMENT ON FUNCTION cudal1.entry_declaration IS
-'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its
-bits) in C';
-
-CREATE FUNCTION cudal1.tolerance_words(rtol float8, atol float8)
-RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN rtol IS NULL AND atol IS NULL
-			THEN 'integers and booleans exactly, floating-point values within the tolerance of '
-				'their dtype (for float32, 1e-4 of what the output varies by from input to input '
-				'plus 1e-3 of the value)'
-			ELSE format('integers and booleans exactly, floating-point values '
-				'within %s of what the output varies by from input to input plus %s of the value',
-					COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
-					COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
-COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';
-
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
 	hardware text, name text, reference text, entry text, tolerance text, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
@@ -325,14 +287,35 @@ DECLARE
 			WHERE d.model = coalesce(t.device_model, t.device)),
 		CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device = 'cuda'
 			ELSE t.language = 'cuda' END);
+	-- bfloat16 is uint16_t (its bits) in C
+	entry	constant text := (SELECT format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
+			CASE t.language WHEN 'cuda' THEN 'extern "C" ' ELSE '' END, t.signature ->> 'entry',
+			string_agg(format('%s%s%s%s', CASE a.role WHEN 'in' THEN 'const ' ELSE '' END,
+				CASE t.language WHEN 'cuda' THEN f.cuda_type ELSE f.c_type END,
+				CASE a.role WHEN 'scalar' THEN ' ' ELSE ' *' END, a.name), ', ' ORDER BY e.n),
+			string_agg(format('- `%s`: %s, ', a.name, a.dtype) || CASE a.role
+				WHEN 'scalar' THEN format('always %s', a.value)
+				WHEN 'in' THEN format('shape %s, input, not to be changed', a.shape)
+				WHEN 'out' THEN format('shape %s, output', a.shape)
+				ELSE format('shape %s, input and output', a.shape) END, E'\n' ORDER BY e.n))
+		FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS e (arg, n)
+			CROSS JOIN LATERAL jsonb_to_record(e.arg) AS a (name text, dtype text, role text,
+				shape text, value text)
+			CROSS JOIN LATERAL cudal1.dtype_facts(a.dtype) AS f);
+	exact	constant text := 'integers and booleans exactly, floating-point values within ';
 BEGIN
 	RETURN cudal1.compose_prompt(contrastive, t.language, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
 			 WHEN t.device <> ALL (cudal1.classes()) THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
-		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
-		cudal1.tolerance_words(t.rtol, t.atol), codes, scores, counters, failed, reasons,
-		template);
+		t.name, t.reference, CASE WHEN t.signature IS NOT NULL THEN entry END,
+		CASE WHEN num_nulls(t.rtol, t.atol) = 2
+			THEN exact || 'the tolerance of their dtype (for float32, 1e-4 of what the output '
+				'varies by from input to input plus 1e-3 of the value)'
+			ELSE exact || format('%s of what the output varies by from input to input plus %s of '
+				'the value', coalesce(t.atol::text, 'the usual share (1e-4 for float32)'),
+				coalesce(t.rtol::text, 'the usual share (1e-3 for float32)')) END,
+		codes, scores, counters, failed, reasons, template);
 END
 $$;
 COMMENT ON FUNCTION cudal1.task_prompt IS
@@ -484,38 +467,10 @@ template. Errors: 23505 other words under the name, 22023 an unknown kind, no pl
 reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 more than 1 MiB,
 53400 a quota is used up';
 
-CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
-RETURNS TABLE (candidate_ids bigint[], codes text[], reasons text[])
-LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off SET jit = off
-AS $$
-	WITH latest AS (
-		SELECT p.candidate_id, max(p.proposal_id) AS at
-			FROM (SELECT x.candidate_id, x.proposal_id FROM cudal1.proposal AS x
-					WHERE x.pool_id = recent_failures.pool_id
-						AND x.task_id = recent_failures.task_id
-					ORDER BY x.proposal_id DESC LIMIT 1000) AS p
-			GROUP BY p.candidate_id),
-	failed AS (
-		SELECT c.candidate_id, c.code, l.at,
-				c.failure || coalesce(': ' || nullif(c.detail, ''), '') AS reason
-			FROM latest AS l JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE c.state = 'failed' AND c.purpose = 'normal' AND c.failure IN ('compile_error',
-					'launch_failure', 'timeout', 'crash', 'wrong_output')
-				AND c.code <> ''
-			ORDER BY l.at DESC LIMIT n)
-	SELECT coalesce(array_agg(f.candidate_id ORDER BY f.at), '{}'),
-			coalesce(array_agg(f.code ORDER BY f.at), '{}'),
-			coalesce(array_agg(f.reason ORDER BY f.at), '{}')
-		FROM failed AS f;
-$$;
-COMMENT ON FUNCTION cudal1.recent_failures IS
-'of the last 1000 codes proposed for a task in a pool, the last n that failed, the latest last, and
-why. Cheats, withdrawn codes and answers without code are nothing to be mended';
-
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[], system text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -564,8 +519,23 @@ BEGIN
 			ELSE t.island_temperature END);
 	END IF;
 
-	SELECT f.* INTO failed
-		FROM cudal1.recent_failures(t.task_id, from_pool, make_prompt.failures) AS f;
+	-- of the last 1000 codes proposed, the last that failed, the latest last; cheats, withdrawn
+	-- codes and answers without code are nothing to be mended
+	SELECT coalesce(array_agg(f.candidate_id ORDER BY f.at), '{}') AS candidates,
+			coalesce(array_agg(f.code ORDER BY f.at), '{}') AS codes,
+			coalesce(array_agg(f.reason ORDER BY f.at), '{}') AS reasons
+		INTO failed
+		FROM (SELECT c.candidate_id, c.code, l.at,
+				c.failure || coalesce(': ' || nullif(c.detail, ''), '') AS reason
+			FROM (SELECT x.candidate_id, max(x.proposal_id) AS at
+					FROM (SELECT y.candidate_id, y.proposal_id FROM cudal1.proposal AS y
+						WHERE y.pool_id = from_pool AND y.task_id = t.task_id
+						ORDER BY y.proposal_id DESC LIMIT CASE failures WHEN 0 THEN 0 ELSE 1000 END)
+						AS x GROUP BY x.candidate_id) AS l
+				JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE c.state = 'failed' AND c.purpose = 'normal' AND c.code <> '' AND c.failure IN (
+				'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output')
+			ORDER BY l.at DESC LIMIT failures) AS f;
 	IF cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'counters') THEN
 		counters := ARRAY(SELECT cudal1.counters_in_words(u.id)
 			FROM unnest(drawn.candidates::bigint[]) WITH ORDINALITY AS u (id, n) ORDER BY u.n);
@@ -583,7 +553,7 @@ BEGIN
 			created_by)
 		VALUES (t.task_id, from_pool, make_prompt.kind, w.name, used, heat, used_seed,
 			drawn.island, drawn.candidates, drawn.scores, drawn.probabilities,
-			failed.candidate_ids, preface, words, make_prompt.owner)
+			failed.candidates, preface, words, make_prompt.owner)
 		RETURNING prompt_id INTO id;
 	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	-- campaigns ask for at most four, and begin with none
