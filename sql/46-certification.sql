@@ -88,29 +88,6 @@ COMMENT ON FUNCTION cudal1.note_reference IS
 'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
 (the task''s waiting candidates are discarded), or unchecked, each with its reason';
 
-CREATE FUNCTION cudal1.note_task(INOUT t cudal1.task, evidence jsonb)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	weak	CONSTANT jsonb := evidence -> 'weak';
-BEGIN
-	UPDATE cudal1.task AS x
-		SET certified = CASE jsonb_typeof(weak)
-				WHEN 'string' THEN 'weak' WHEN 'boolean' THEN 'passed' END,
-			certified_detail = CASE jsonb_typeof(weak) WHEN 'string' THEN weak #>> '{}' END,
-			bytes = cudal1.json_float(evidence -> 'bytes'),
-			operations = cudal1.json_float(evidence -> 'operations')
-		WHERE x.task_id = t.task_id
-		RETURNING x.* INTO t;
-	PERFORM cudal1.end_waiting(t.task_id, cudal1.reference_problem(t))
-		WHERE cudal1.reference_problem(t) IS NOT NULL;
-END
-$$;
-COMMENT ON FUNCTION cudal1.note_task IS
-'certifies a task by what a measurement found to be right without its work (weak: words, or false),
-and notes what its calls read, write and compute. The candidates that wait for a weak task are
-discarded where its option says so';
-
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$

@@ -100,29 +100,6 @@ ten. Evaluations run behind training: like all work without a trainer they have 
 trainer''s share of a device, and priority orders them among themselves. A NOTICE says what device
 time they will take, and when no device can run them now. cudal1_cancel_jobs() withdraws it';
 
-CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
-RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	-- a member that either side does not know says nothing
-	SELECT EXISTS (
-		SELECT FROM cudal1.measurement AS m JOIN cudal1.device AS o USING (device_id)
-			CROSS JOIN LATERAL (
-				-- a row that is not served may be the device under a former name of its host, and
-				-- of one that is gone the last of its model has taken the place
-				SELECT d.details FROM cudal1.device AS d
-					WHERE d.hardware = o.hardware OR d.model = m.device_model AND d.enabled
-					ORDER BY d.device_id = o.device_id AND cudal1.is_served(d.last_seen) DESC,
-						d.hardware = o.hardware AND cudal1.is_served(d.last_seen) DESC,
-						d.last_seen DESC
-					LIMIT 1) AS now
-			CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
-			WHERE m.measurement_id = measured_otherwise.measurement_id
-				AND m.environment ->> k.member <> now.details ->> k.member);
-END;
-COMMENT ON FUNCTION cudal1.measured_otherwise IS
-'whether a measurement was made with another driver or version of cudal1-measure than its device has
-now. The last seen device of its model stands for one that is no longer served';
-
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -150,7 +127,26 @@ BEGIN
 							ORDER BY c.reward DESC, c.candidate_id
 							LIMIT cudal1_reverify.best_per_task) AS b
 				WHERE (b.decided_at <= latest
-					   OR cudal1.measured_otherwise(b.measurement_id))
+						-- made with another driver or runner than its device has now; a member that
+						-- either side does not know says nothing
+						OR EXISTS (SELECT FROM cudal1.measurement AS m
+								JOIN cudal1.device AS o USING (device_id)
+								CROSS JOIN LATERAL (
+									-- a row that is not served may be the device under a former
+									-- name of its host; for one that is gone stands the last one
+									-- seen of its model
+									SELECT d.details FROM cudal1.device AS d
+										WHERE d.hardware = o.hardware
+											OR d.model = m.device_model AND d.enabled
+										ORDER BY cudal1.is_served(d.last_seen)
+												AND d.device_id = o.device_id DESC,
+											cudal1.is_served(d.last_seen)
+												AND d.hardware = o.hardware DESC,
+											d.last_seen DESC
+										LIMIT 1) AS now
+								CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
+							WHERE m.measurement_id = b.measurement_id
+								AND m.environment ->> k.member <> now.details ->> k.member))
 					AND t.retired_at IS NULL
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
 									WHERE j.candidate_id = b.candidate_id

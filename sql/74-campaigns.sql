@@ -15,31 +15,6 @@ RETURN CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <>
 COMMENT ON FUNCTION cudal1.prompt_kind IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
-CREATE FUNCTION cudal1.check_measured_by(profile text, tasks text[])
-RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	t		cudal1.task;
-BEGIN
-	SELECT x.* INTO t FROM cudal1.task AS x
-		WHERE (x.name = ANY (tasks) OR tasks IS NULL AND x.retired_at IS NULL)
-			AND check_measured_by.profile NOT IN ('default', 'train', x.profile)
-			AND NOT cudal1.owns(x.created_by)
-		ORDER BY x.task_id LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42501',
-			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', t.name,
-				coalesce('role "' || t.created_by || '"', 'the operators')),
-			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
-				profile),
-			HINT = format('Others may name the profiles default, train and %s.', t.profile);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_measured_by IS
-'error 42501 where a profile (NULL: none) is neither default, nor train, nor the own one of another
-role''s task (NULL: of any): a code is measured once, for all roles, and a profile may not verify';
-
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -48,6 +23,7 @@ DECLARE
 	o		jsonb;
 	words	text;			-- the kind of its prompts
 	into_pool int := cudal1.find_pool(pool, true);
+	theirs	cudal1.task;
 	id		bigint;
 	lanes	bigint;
 BEGIN
@@ -88,7 +64,20 @@ BEGIN
 		WHERE m.name = ANY (models) AND o ->> 'max_cost' IS NOT NULL
 		HAVING count(*) > 0;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
-	PERFORM cudal1.check_measured_by(o ->> 'profile', tasks);
+	-- a code is measured once, for all roles, and a profile may not verify
+	SELECT x.* INTO theirs FROM cudal1.task AS x
+		WHERE (x.name = ANY (tasks) OR tasks IS NULL AND x.retired_at IS NULL)
+			AND o ->> 'profile' NOT IN ('default', 'train', x.profile)
+			AND NOT cudal1.owns(x.created_by)
+		ORDER BY x.task_id LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42501',
+			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', theirs.name,
+				coalesce('role "' || theirs.created_by || '"', 'the operators')),
+			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
+				o ->> 'profile'),
+			HINT = format('Others may name the profiles default, train and %s.', theirs.profile);
+	END IF;
 
 	INSERT INTO cudal1.campaign (name, kind, pool_id, options)
 		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, into_pool, o)

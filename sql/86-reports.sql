@@ -41,40 +41,6 @@ COMMENT ON FUNCTION cudal1.best_reward IS
 'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its reward,
 score and deciding measurement; NULL: none. Reads codes from the best one down until one fits';
 
-CREATE FUNCTION cudal1.choose_tasks(tasks text[])
-RETURNS bigint[] LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	wanted	text;
-	fits	bigint[];
-	ids		bigint[];
-BEGIN
-	FOREACH wanted IN ARRAY coalesce(tasks, '{}') LOOP
-		PERFORM cudal1.raise_if(wanted IS NULL, '22004', 'argument "tasks" must not contain nulls');
-		-- a name of a task is no pattern
-		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
-			WHERE t.name = wanted);
-		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, chr(92)))) % 2 = 1 THEN
-			RAISE EXCEPTION USING ERRCODE = '22025',
-				MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
-		ELSIF fits = '{}' THEN
-			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t
-				WHERE t.name LIKE wanted AND t.retired_at IS NULL);
-		END IF;
-		IF fits = '{}' THEN
-			PERFORM cudal1.does_not_exist('task', wanted,
-				ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
-				'Tasks are names or LIKE patterns.');
-		END IF;
-		ids := ids || fits;
-	END LOOP;
-	RETURN CASE WHEN tasks IS NOT NULL THEN coalesce(ids, '{}') END;
-END
-$$;
-COMMENT ON FUNCTION cudal1.choose_tasks IS
-'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that
-fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
-
 CREATE FUNCTION cudal1.choose_pool(pool text)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
@@ -209,15 +175,36 @@ RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, e
 	score float8, measurement_id bigint, over float8, weak boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
+DECLARE
+	wanted	text;
+	fits	bigint[];
+	ids		bigint[] := CASE WHEN tasks IS NOT NULL THEN '{}'::bigint[] END;
 BEGIN
 	PERFORM cudal1.raise_if(without_weak IS NULL, '22004', 'without_weak must not be null');
 	PERFORM cudal1.check_name('baseline', baseline) WHERE baseline IS NOT NULL;
+	FOREACH wanted IN ARRAY coalesce(tasks, '{}') LOOP
+		PERFORM cudal1.raise_if(wanted IS NULL, '22004', 'argument "tasks" must not contain nulls');
+		-- a name of a task is no pattern
+		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
+			WHERE t.name = wanted);
+		IF fits = '{}' THEN
+			PERFORM cudal1.raise_if((length(wanted) - length(rtrim(wanted, chr(92)))) % 2 = 1,
+				'22025', 'a pattern of argument "tasks" must not end with a backslash');
+			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t
+				WHERE t.name LIKE wanted AND t.retired_at IS NULL);
+		END IF;
+		IF fits = '{}' THEN
+			PERFORM cudal1.does_not_exist('task', wanted,
+				ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
+				'Tasks are names or LIKE patterns.');
+		END IF;
+		ids := ids || fits;
+	END LOOP;
 	RETURN QUERY
 	SELECT DISTINCT ON (b.task_id) b.task_id, t.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.score,
 		   b.measurement_id, base.score, t.certified IS NOT DISTINCT FROM 'weak'
-	FROM cudal1.best_speedups(method, device,
-		cudal1.choose_tasks(tasks), cudal1.choose_pool(pool)) AS b
+	FROM cudal1.best_speedups(method, device, ids, cudal1.choose_pool(pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		CROSS JOIN LATERAL (SELECT CASE WHEN best_over.baseline IS NOT NULL
 				THEN cudal1.baseline_score(b.task_id, best_over.baseline,
