@@ -77,13 +77,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	g		record;
-	same	boolean;
+	answer	text;
+	v		cudal1.batch_row;
 BEGIN
 	PERFORM cudal1.raise_if(group_key IS NULL, '22004', 'group_key must not be null');
-	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
+	SELECT x.*, l.method, c.options, c.created_by AS owner INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id)
 			JOIN cudal1.campaign AS c USING (campaign_id)
-			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
 		format('group "%s" does not exist', group_key),
@@ -95,46 +95,26 @@ BEGIN
 			OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
 			OR cardinality(responses) NOT BETWEEN 1 AND 10000, '22023',
 		'responses must be an array of 1 to 10000 texts');
-	IF g.answered_at IS NOT NULL THEN
-		PERFORM cudal1.raise_if(g.answers <> cardinality(responses), '22023',
-			format('group "%s" was answered with %s responses, not %s', g.group_key, g.answers,
-				cardinality(responses)),
-			'A group is answered once; cudal1_next_group() gives another.');
-		FOR ordinal, candidate_id, same IN
-			-- a pruned answer has left the hash of its code, a very long one its beginning
-			SELECT u.ordinality, p.candidate_id,
-					CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304
-						THEN p.response = u.response
-						ELSE c.code_hash = (SELECT CASE WHEN r.reason IS NULL
-								THEN cudal1.code_hash(r.body)
-								ELSE cudal1.salted_hash('malformed', r.body) END
-							FROM cudal1.read_response(u.response,
-								cudal1.code_alone(g.prompt_id)) AS r) END
-				FROM unnest(responses) WITH ORDINALITY AS u(response)
-					LEFT JOIN cudal1.proposal AS p
-						ON p.created_by = g.owner AND p.task_id = g.task_id
-							AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
-							AND p.proposal_key = 'answer ' || u.ordinality
-					LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-				ORDER BY u.ordinality
-		LOOP
-			PERFORM cudal1.raise_if(same IS NOT TRUE, '22023',
-				format('response %s is not the one that group "%s" was answered with', ordinal,
-					g.group_key),
-				'A group is answered once; cudal1_next_group() gives another.');
-			RETURN NEXT;
-		END LOOP;
-		RETURN;
-	END IF;
+	PERFORM cudal1.raise_if(g.answered_at IS NOT NULL AND g.answers <> cardinality(responses),
+		'22023', format('group "%s" was answered with %s responses, not %s', g.group_key, g.answers,
+			cardinality(responses)), 'A group is answered once; cudal1_next_group() gives another.');
 	UPDATE cudal1.campaign_group AS x
 		SET answered_at = clock_timestamp(), answers = cardinality(responses)
-		WHERE x.group_id = g.group_id;
-	RETURN QUERY
-		SELECT u.ordinality::int,
-			cudal1.accept_submission(cudal1.row_of_response(g.prompt_id, u.response, g.method,
-				g.group_key, 'answer ' || u.ordinality, (g.options ->> 'priority')::int, NULL,
-				g.owner, NULL))
-			FROM unnest(responses) WITH ORDINALITY AS u(response);
+		WHERE x.group_id = g.group_id AND x.answered_at IS NULL;
+	FOR ordinal, answer IN
+		SELECT u.ordinality, u.response FROM unnest(responses) WITH ORDINALITY AS u(response)
+			ORDER BY u.ordinality
+	LOOP
+		v := cudal1.row_of_response(g.prompt_id, answer, g.method, g.group_key,
+			'answer ' || ordinal, (g.options ->> 'priority')::int, NULL, g.owner, NULL);
+		-- one that came before is known by the hash of its code, which is left when it is pruned
+		PERFORM cudal1.raise_if(c.code_hash <> v.hash, '22023',
+				format('response %s is not the one that group "%s" was answered with', ordinal,
+					g.group_key), 'A group is answered once; cudal1_next_group() gives another.')
+			FROM cudal1.candidate AS c WHERE c.candidate_id = v.id;
+		candidate_id := cudal1.accept_submission(v);
+		RETURN NEXT;
+	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS

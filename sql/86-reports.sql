@@ -258,55 +258,6 @@ COMMENT ON FUNCTION cudal1.check_report IS
 'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
 a NOTICE for a method without proposals';
 
-CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[],
-	pool text, baseline text)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	trained bigint;
-BEGIN
-	FOR level, tasks, mean, max, p75, p50, p25, success, speedup, trained IN
-		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
-			r.success - r.evaluated
-		FROM cudal1.level_report(speedup_report.method, speedup_report.device,
-			speedup_report.missing, false, 0.1, 1, false, chosen, pool, baseline) AS r
-	LOOP
-		RETURN NEXT;
-	END LOOP;
-	-- trained is that of the last row, All
-	IF trained > 0 THEN
-		RAISE NOTICE USING
-			MESSAGE = format('training rewards are shown for %s task(s)', trained),
-			DETAIL = 'The best of many training rewards is biased upwards. Evaluations '
-				'(cudal1_evaluate()) replace them.';
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.speedup_report IS 'what cudal1_speedup_report() does';
-
-CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
-	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
-	pool text DEFAULT NULL, baseline text DEFAULT NULL)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
-BEGIN ATOMIC
-	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks,
-		pool, baseline) AS r;
-END;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], text, text) IS
-'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and
-''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL:
-any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
-counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles).
-tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are
-linear; means, percentiles and intervals are rounded as rewards are; success = tasks with a
-successful candidate; speedup = those above 1.00. Imported results count; null, certification and
-ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the
-tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all);
-pool: candidates that were proposed in it (NULL: in any); baseline: speedups over that one, and no
-tasks without its score (cudal1_add_baselines(); NULL: over what each task''s rewards are over)';
-
 /*
  * The paper's tables, one call each.
  *
@@ -352,7 +303,8 @@ COMMENT ON FUNCTION cudal1.counted_speedups IS
 without success is dropped; achieved: NULL where it has none. Without tasks a row of NULLs in All';
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
-	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
+	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text,
+	notes_training boolean DEFAULT false)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint, geometric_mean float8, trimmed_mean float8,
 	convention text, evaluated bigint, weak bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -363,7 +315,8 @@ BEGIN
 	PERFORM cudal1.raise_if(faster_than IS NULL
 			OR NOT (faster_than >= 0 AND faster_than < 'infinity'), '22023',
 		'argument "faster_than" must be a speedup, for instance 1');
-	RETURN QUERY
+	FOR level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean,
+		convention, evaluated, weak IN
 	WITH ranked AS (
 		SELECT c.*, row_number() OVER w AS r, count(c.speedup) OVER (PARTITION BY c.level) AS n
 			FROM cudal1.counted_speedups(method, device, missing, chosen, pool, baseline,
@@ -393,11 +346,44 @@ BEGIN
 			f.unsolved || CASE missing WHEN 'zero' THEN ' unsolved, counted as 0'
 				WHEN 'one' THEN ' unsolved, counted as 1.00' ELSE ' unsolved, left out' END,
 			f.evaluated, f.weak
-		FROM figures AS f ORDER BY f.place;
+		FROM figures AS f ORDER BY f.place
+	LOOP
+		RETURN NEXT;
+	END LOOP;
+	-- the last row is All
+	IF notes_training AND success > evaluated THEN
+		RAISE NOTICE USING
+			MESSAGE = format('training rewards are shown for %s task(s)', success - evaluated),
+			DETAIL = 'The best of many training rewards is biased upwards. Evaluations '
+				'(cudal1_evaluate()) replace them.';
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.level_report IS
 'what cudal1_level_report() does: one row a level, and All, also without tasks';
+
+CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
+	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
+	pool text DEFAULT NULL, baseline text DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint, speedup bigint) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup
+		FROM cudal1.level_report(method, device, missing, false, 0.1, 1, false,
+			cudal1_speedup_report.tasks, pool, baseline, true) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], text, text) IS
+'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and
+''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL:
+any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
+counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles).
+tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are
+linear; means, percentiles and intervals are rounded as rewards are; success = tasks with a
+successful candidate; speedup = those above 1.00. Imported results count; null, certification and
+ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the
+tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all);
+pool: candidates that were proposed in it (NULL: in any); baseline: speedups over that one, and no
+tasks without its score (cudal1_add_baselines(); NULL: over what each task''s rewards are over)';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
