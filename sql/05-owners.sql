@@ -43,8 +43,7 @@ RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN current_setting('role') = 'none' THEN SESSION_USER::text
 	ELSE current_setting('role') END;
 COMMENT ON FUNCTION cudal1.caller IS
-'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
-function that runs as its owner does not change it';
+'the role of SET ROLE, else of the session: to it belongs what it makes';
 
 /*
  * Whose is what. A prompt, a proposal with its keys, a request, a campaign with its groups and the
@@ -61,8 +60,7 @@ CREATE FUNCTION cudal1.is_operator()
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()', 'EXECUTE');
 COMMENT ON FUNCTION cudal1.is_operator IS
-'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
-role that may execute this function, as cudal1_grant() lets operators';
+'whether the calling role may use what belongs to others, as cudal1_grant() lets operators';
 
 CREATE FUNCTION cudal1.owns(owner text)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
@@ -71,8 +69,7 @@ RETURN CASE WHEN owner = cudal1.caller() THEN true
 	WHEN pg_has_role(cudal1.caller()::name, to_regrole(quote_ident(owner))::oid, 'USAGE') THEN true
 	ELSE cudal1.is_operator() END;
 COMMENT ON FUNCTION cudal1.owns IS
-'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
-an operator. What belongs to no role (NULL) is the operators''';
+'whether the calling role is that role, has its privileges, or is an operator';
 
 CREATE FUNCTION cudal1.check_owner(subject text, owner text, hint text DEFAULT NULL)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE

@@ -87,8 +87,7 @@ AS $$
 			OR r.subject = 'campaign' AND option_rules.subject NOT IN ('task', 'model');
 $$;
 COMMENT ON FUNCTION cudal1.option_rules IS
-'the options of tasks, models or a kind of campaign: what each may be, in the words of its error,
-and what it is where it is left open';
+'the options of tasks, models or a kind of campaign: what each may be, and is where left open';
 
 CREATE FUNCTION cudal1.check_options(options jsonb, subject text)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -135,8 +134,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_options IS
-'the options given, and the others as cudal1.option_rules() has them; error 22023 for an unknown
-one, or one that is out of range or of another type';
+'the options given, and the others as cudal1.option_rules() has them; error 22023';
 
 CREATE FUNCTION cudal1.json_parts(answer text, pattern text)
 RETURNS SETOF jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -156,8 +154,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.json_parts IS
-'the parts of a model''s answer that match a regular expression and are JSON, in their order; what
-stands in <think> tags is skipped';
+'the parts of an answer that match a pattern and are JSON; <think> tags are skipped';
 
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -177,8 +174,7 @@ RETURN CASE WHEN octet_length(value) > 4 * most THEN false
 			'^(..)*([01].|7f|c2[89].)', 8 * most) END;
 COMMENT ON FUNCTION cudal1.is_name IS
 'whether a text has 1 to so many characters, none of them a control character; error 22021 or 22P05
-where a database without an encoding holds bytes that are not UTF-8, or one with another encoding a
-character that Unicode lacks';
+where it holds what Unicode lacks';
 
 CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -188,8 +184,7 @@ RETURN cudal1.raise_if(wrong, '22023', 'malformed signature: ' || problem,
 		'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
 		'"dtype": "float32", "shape": [320], "role": "out"}]}.'));
 COMMENT ON FUNCTION cudal1.bad_signature_if IS
-'the error of a malformed signature, where something is wrong; its hint ends with one that is
-well-formed';
+'the error of a malformed signature; its hint ends with one that is well-formed';
 
 CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -198,8 +193,7 @@ RETURN to_jsonb(CASE WHEN integral THEN trunc((value #>> '{}')::numeric)
 	WHEN abs((value #>> '{}')::numeric) >= 1e18 THEN (value #>> '{}')::numeric + 0.0
 	ELSE (value #>> '{}')::numeric END);
 COMMENT ON FUNCTION cudal1.plain_number IS
-'a JSON number as every parser reads it: an integer without decimals (4 for 4.0), else one that has
-a point where it is too large for an integer';
+'a JSON number as every parser reads it: an integer as 4, not 4.0, a large one with a point';
 
 CREATE FUNCTION cudal1.is_c_name(value jsonb)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -237,8 +231,7 @@ AS $$
 		WHERE f.name = dtype;
 $$;
 COMMENT ON FUNCTION cudal1.dtype_facts IS
-'bytes of an element of a dtype, its range, whether it holds integers, and its types in C and CUDA;
-NULL: no such dtype';
+'bytes of an element, range, and types in C and CUDA; NULL: no such dtype';
 
 CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -332,8 +325,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_argument IS
-'an argument of a signature with its defaults filled in and its numbers made plain; error 22023
-where it is malformed';
+'an argument of a signature with its defaults and plain numbers; error 22023';
 
 CREATE FUNCTION cudal1.array_bytes(arg jsonb)
 RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -413,5 +405,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_signature IS
-'the signature of a c or cuda task with its defaults filled in; error 22023 where it is malformed,
-naming the argument';
+'the signature of a c or cuda task with its defaults; error 22023';

@@ -16,8 +16,7 @@ RETURNS bytea LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN sha256(decode('0000', 'hex') || convert_to(kind, 'UTF8') || decode('00', 'hex')
 	|| convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
-'the identity of a text that is no proposed code: a malformed answer, a reference. No code has it,
-since none holds a zero byte';
+'the identity of a malformed answer or a reference, which no proposed code has';
 
 CREATE FUNCTION cudal1.nearest(name text, names text[])
 RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -90,8 +89,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_name IS
-'error 42704 where no baseline, campaign, device, method, model, pool, profile, role, task or
-template, as the subject says, has this name; 22004 where it is null';
+'error 42704 where nothing of that kind (task, model, ...) has this name';
 
 CREATE FUNCTION cudal1.find_task(task text, own boolean DEFAULT false)
 RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -114,8 +112,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_task IS
-'the task of a name; error 42704 if there is none, or if it is retired. own: one of the caller''s,
-retired or not; error 42501 where it is another role''s';
+'the task of a name, which is not retired; own: one of the caller''s, retired or not';
 
 CREATE FUNCTION cudal1.weakness(t cudal1.task)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
@@ -133,8 +130,7 @@ RETURN CASE WHEN t.reference_state = 'bad'
 		WHEN t.options ->> 'weak' = 'refuse'
 			THEN cudal1.weakness(t) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
-'why nothing can be submitted to a task: its reference is bad, or it is weak and its option weak
-says refuse; NULL: it can';
+'why nothing can be submitted to a task: bad, or weak where it refuses that; NULL: it can';
 
 CREATE FUNCTION cudal1.check_reference(t cudal1.task)
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -226,8 +222,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.warn_no_device IS
-'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
-task, or none of these is served any more';
+'a NOTICE where no enabled device of a class, model or key (NULL: the task''s) is served';
 
 CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
 	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
@@ -391,8 +386,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.stop_jobs IS
-'ends jobs and returns their number: waiting ones at once, running ones as soon as their worker has
-stopped';
+'ends jobs, running ones as soon as their worker has stopped; returns their number';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -485,8 +479,7 @@ RETURN CASE WHEN baseline = 'reference' THEN NULL
 				WHERE d.model = lacks_baseline.device AND d.class = 'cpu'))
 		THEN 'is measured on a CPU, so it has no baseline "cuda-graph"' END;
 COMMENT ON FUNCTION cudal1.lacks_baseline IS
-'why a task in a language on a device can''t have a baseline, as the end of a sentence; NULL: it
-can';
+'why a task can''t have a baseline, as the end of a sentence; NULL: it can';
 
 CREATE FUNCTION cudal1.baseline_code(t cudal1.task, variant text)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -536,8 +529,7 @@ $python$, CASE variant WHEN 'reduce-overhead' THEN ', mode="reduce-overhead"' EL
 		WHERE variant = ANY (cudal1.baselines()) AND t.language = 'pytorch';
 $$;
 COMMENT ON FUNCTION cudal1.baseline_code IS
-'the code of a baseline of a PyTorch task, which is a candidate and, with its class Model, a
-reference; NULL for another variant or language';
+'the code of a baseline of a PyTorch task: a candidate and a reference; NULL: none';
 
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
 RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
@@ -556,8 +548,8 @@ BEGIN ATOMIC
 		WHERE t.task_id = baseline_score.task_id;
 END;
 COMMENT ON FUNCTION cudal1.baseline_score IS
-'the score of a task''s baseline over what its rewards are over, which has 1: on the task''s device
-(NULL or a class), or in the last evaluation on another model; NULL: none there';
+'the score of a baseline over what a task''s rewards are over: on the task''s device (NULL or a
+class), or in the last evaluation on another model; NULL: none there';
 
 CREATE FUNCTION @extschema@.cudal1_add_baselines(task text,
 	variants text[] DEFAULT NULL, priority int DEFAULT 0)

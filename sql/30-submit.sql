@@ -30,8 +30,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue IS
-'queues a job of a kind for a candidate, by the profile in t, on a device (NULL: the task''s), in
-the turn and the quota of a role (empty: none); returns it, NULL where it is queued already';
+'queues a job by the profile in t, in the turn and quota of a role (empty: none), on a device (NULL:
+the task''s); NULL where it is queued already';
 
 CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -50,8 +50,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.restore_code IS
-'gives a candidate that will be measured, or is imported, the code that cudal1_prune() took; its row
-is locked already, so no prune is at work on it';
+'gives a locked candidate the code back that cudal1_prune() took';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
@@ -121,8 +120,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.propose_again IS
-'what another proposal does to a candidate that exists: a discarded or imported one is queued, which
-returns true; for one that waits the role gets a job, or its job becomes as urgent as the proposal';
+'what a proposal does to a candidate that exists: true where that is queued anew; for one that waits
+the role gets a job, or its job becomes as urgent as the proposal';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
@@ -179,8 +178,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.prompt_island IS
-'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
-errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
+'the island that an answer to a prompt belongs to in a pool; NULL: none';
 
 CREATE TYPE cudal1.origin AS (proposer text, pool_id int, method text, priority int,
 	deadline timestamptz, purpose text, profile text, prompt_id bigint, island int, response text,
@@ -309,8 +307,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.add_rows IS
-'adds candidates, proposals and jobs of the rows of a batch that have no reason. id: the candidate
-of the first; queued: a job was added; bytes: that were stored';
+'adds what the rows of a batch need that have no reason. id: the first''s candidate; queued: a job
+was added; bytes: that were stored';
 
 CREATE FUNCTION cudal1.row_of(task_id bigint, code text, group_key text, proposal_key text,
 	origin cudal1.origin)
@@ -453,8 +451,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_response IS
-'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the
-reason; and what is kept of it. code_alone: a fenced code will do, without the three sections';
+'an answer''s code, or the answer itself where it is malformed, with the reason; what is kept of it.
+code_alone: a fenced code will do';
 
 CREATE FUNCTION cudal1.row_of_response(prompt_id bigint, response text, method text,
 	group_key text, proposal_key text, priority int, deadline timestamptz, owner text, pool text,
@@ -493,9 +491,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.row_of_response IS
-'a model''s answer as a row of a batch. owner: the role whose request or group is answered; NULL:
-the caller proposes. pool: NULL is the prompt''s. finish_reason: what the endpoint said of the end;
-after "length" a malformed answer''s reason is that tokens ran out';
+'a model''s answer as a row of a batch. owner: whose request is answered; NULL: the caller proposes.
+finish_reason: after "length" a malformed answer''s reason is that tokens ran out';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
 	method text DEFAULT 'model', group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,

@@ -84,9 +84,7 @@ RETURN j.kind = 'measure'
 	OR j.kind = 'verify' AND EXISTS (SELECT FROM cudal1.candidate AS c
 		WHERE c.candidate_id = j.candidate_id
 			AND (c.state IN ('queued', 'measuring', 'verifying') OR c.imported));
-COMMENT ON FUNCTION cudal1.decides IS
-'whether a candidate''s verdict waits for a job; a verification of a score that replaces another is
-no concern of the role that proposed the code';
+COMMENT ON FUNCTION cudal1.decides IS 'whether a candidate''s verdict waits for a job';
 
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint

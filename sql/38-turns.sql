@@ -81,8 +81,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_job IS
-'locks and returns the next job of a trainer for a device, NULL where it can claim none. names,
-languages, cores: where such jobs wait';
+'locks the next job of a trainer for a device; names, languages, cores: where such jobs wait';
 
 CREATE FUNCTION cudal1.next_job(d cudal1.device, OUT j cudal1.job, OUT due float8)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -128,5 +127,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.next_job IS
-'locks the next job of a device; NULL where there is none. due: where its trainer''s turn is in the
-device''s count';
+'locks the next job of a device; due: its trainer''s turn in the device''s count';

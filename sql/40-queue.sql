@@ -69,8 +69,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.register_device IS
-'inserts or refreshes the row of a device, one line of cudal1-measure --devices, and returns its
-device_id. The switch enabled stays. Error 42501 where another role registered it';
+'inserts or refreshes a device, a line of cudal1-measure --devices; its switch stays';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -152,9 +151,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
-'locks and returns the jobs to be measured together with a job whose device_id is set: the oldest of
-its task, trainer, priority, profile and kind that were never claimed. With it they are at most the
-profile''s group_most, and leave each device without work as many';
+'locks the jobs to be measured together with one: the oldest of its task, trainer, priority, profile
+and kind that were never claimed, as many as leave work to each idle device';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -189,9 +187,7 @@ BEGIN
 					FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.describe_claim IS
-'the job document of what a device is about to claim: the task, the profile and the device of the
-first job, and the candidates of all';
+COMMENT ON FUNCTION cudal1.describe_claim IS 'the job document of what a device is about to claim';
 
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
 	most int DEFAULT 1)
@@ -276,13 +272,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim IS
-'gives a device its next job under a lease: one of the trainer whose last claim there is longest
-ago; of its jobs the most urgent first, then the oldest. What no trainer asked for has an eighth of
-a share. No row while the device evaluates, or where there is no job; then it queues the check of a
-reference (setting cudal1.certify). attempt is the fencing
-number of the claim, which belongs to the calling role. most: the jobs of one task to claim
-together, at most the profile''s group_most. The first row has the job document of all, the others
-NULL. Error 42501 where another role registered the device';
+'gives a device its next job under a lease (docs/protocol.md, section 1). No row while it evaluates,
+or where there is no job; then it queues the check of a reference (setting cudal1.certify). The
+first row has the job document of all, the others NULL';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
@@ -325,8 +317,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.heartbeat IS
-'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish
-with outcome cancelled) or lost (fenced off: report nothing). Error 42501: another role''s claim';
+'prolongs a lease and stores progress; returns continue, cancel (end the child, then finish with
+outcome cancelled) or lost (fenced off: report nothing)';
 
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
 RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -347,8 +339,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.lock_claim IS
 'locks a claimed job and its candidate without waiting. The state that it returns is running, later
-where another transaction has one of them, or NULL (fenced off). Error 42501: another role''s
-claim';
+where another transaction has one of them, or NULL (fenced off)';
 
 CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -365,8 +356,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.release IS
-'gives a claim back, for an orderly shutdown; released, lost where it was fenced off, or later as in
-cudal1.finish(). Does not count as a failure. Error 42501 where another role has the claim';
+'gives a claim back, which is no failure; released, lost (fenced off), or later as in finish()';
 
 CREATE FUNCTION cudal1.cancel_overdue()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -439,10 +429,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_back IS
-'requeues at once what former workers of a server were measuring when they died, and the calling
-role may use; returns the number of jobs. server: the beginning that the names of its workers share,
-worker: the caller''s own name. Without a server: jobs whose lease ended, each a failure, which ends
-them after the profile''s attempts';
+'requeues what former workers of a server (the beginning of their names) were measuring when they
+died; returns the number of jobs. Without a server: jobs whose lease ended, each a failure';
 
 CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -453,8 +441,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases IS
-'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s
-attempts; returns their number. Cancels what has passed its deadline and places what waits for it';
+'requeues running jobs whose lease ended, cancels what is overdue, places what waits for it';
 
 /*
  * What workers and agents need beside the entry points of the queue.
@@ -479,8 +466,7 @@ CREATE FUNCTION cudal1.sleep_until_verdict(seconds float8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_sleep_until_verdict';
 COMMENT ON FUNCTION cudal1.sleep_until_verdict IS
-'sleeps until a transaction that decided something commits, at most so long, and may return sooner;
-what commits between two calls ends the second at once';
+'sleeps until a transaction that decided something commits, at most so long';
 
 CREATE FUNCTION cudal1.is_own(row_xmin xid) RETURNS boolean
 LANGUAGE c STABLE PARALLEL RESTRICTED
@@ -492,8 +478,7 @@ CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since ti
 	OUT note text) RETURNS SETOF record LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
 AS 'MODULE_PATHNAME', 'cudal1_worker_state';
 COMMENT ON FUNCTION cudal1.worker_state IS
-'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is
-so, and what it does; no row without preloading';
+'each database in cudal1.databases: its worker''s process (NULL: none), since when, its note';
 
 CREATE FUNCTION cudal1.check_database() RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_check_database';

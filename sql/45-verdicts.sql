@@ -70,8 +70,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_result IS
-'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it
-becomes a row: a malformed one has the outcome lost, with what is wrong as detail';
+'a result as the columns of a measurement; a malformed one has the outcome lost';
 
 -- candidate states: how a candidate ends, and the ways in which it waits
 
@@ -105,9 +104,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.give_verdict IS
-'makes a candidate, which the caller has locked, successful with the reward of what is paid (failure
-is NULL then), or failed (reward 0), or, for unverified, lost and cancelled, discarded (reward
-NULL)';
+'makes a locked candidate successful (failure NULL), failed, or, for unverified, lost and cancelled,
+discarded';
 
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -136,8 +134,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_job IS
-'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one
-stays as it is. Of a cancelled job, one for which another role has a job waits for that';
+'ends a job without a verdict: an undecided candidate is discarded, unless the job was cancelled and
+another role has one';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -168,8 +166,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.requeue_job IS
-'queues a running job again with a number of failures, where needed for another device; a job that
-this device has already is dropped';
+'queues a running job again, for another device where given, unless that has it already';
 
 CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text DEFAULT NULL,
 	measurement_id bigint DEFAULT NULL, detail text DEFAULT NULL)
@@ -189,9 +186,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
-'queues a claimed job without a verdict again, as if it had not been claimed or, with a failure, one
-attempt later, after the profile''s attempts ends it; one that is being cancelled ends. The caller
-holds its lock';
+'queues a locked job again or, after the profile''s attempts at a failure, ends it; one that is
+being cancelled ends';
 
 /*
  * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
@@ -266,9 +262,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.conclude_without_score IS
-'ends a claim whose score does not count: cancels it, tries again, queues it for the model that the
-task was pinned to, discards the candidate of a weak task that refuses, or fails it. False: the
-score counts';
+'ends a claim whose score does not count; false: the score counts';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
@@ -415,9 +409,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-returns stored, or lost (fenced off), or later where an open transaction has changed the job or its
-task; then nothing is written, and the call is made again. A malformed result counts as lost. Error
-42501: another role''s claim';
+returns stored, lost (fenced off), or later where an open transaction has changed the job or its
+task: then nothing is written';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
@@ -425,5 +418,4 @@ RETURN c.state = 'successful' OR c.state = 'discarded' AND c.failure = 'unverifi
 	AND EXISTS (SELECT FROM cudal1.measurement AS m
 		WHERE m.measurement_id = c.measurement_id AND m.outcome IN ('successful', 'unstable'));
 COMMENT ON FUNCTION cudal1.is_correct IS
-'whether a candidate is executable and correct, which is a success of stages 1 and 2 (CUDA-L1, 2.2
-and 2.3): it passed all checks, whether or not it has a time';
+'whether a candidate passed all checks, with or without a time (CUDA-L1, 2.2 and 2.3)';

@@ -42,8 +42,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_waiting IS
-'discards the candidates that wait for a task, and names the problem. A check of its reference goes
-on waiting';
+'discards the candidates that wait for a task, its reference''s check apart';
 
 CREATE FUNCTION cudal1.judge_reference(candidate_id bigint)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -63,8 +62,7 @@ AS $$
 		WHERE k.candidate_id = judge_reference.candidate_id;
 $$;
 COMMENT ON FUNCTION cudal1.judge_reference IS
-'after the verdict on a reference as its own candidate, the reference is good, bad or unchecked. The
-caller holds the candidate''s lock';
+'after the verdict on a reference as its own candidate, it is good, bad or unchecked';
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -85,8 +83,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_reference IS
-'writes a verdict on a task''s reference, if there is none or this one comes from a check: good, bad
-(the task''s waiting candidates are discarded), or unchecked, each with its reason';
+'writes a verdict on a reference, if there is none or this one comes from a check; candidates that
+wait for a bad one are discarded';
 
 CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -120,8 +118,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue_reference IS
-'queues the check of a task''s reference, or of its baseline, as its own candidate behind all other
-work, also where there was one; false: it is queued already';
+'queues the check of a task''s reference, or baseline; false: it is queued already';
 
 CREATE FUNCTION cudal1.use_idle(d cudal1.device)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET lock_timeout = '20ms'
@@ -147,8 +144,7 @@ EXCEPTION WHEN lock_not_available THEN
 END
 $$;
 COMMENT ON FUNCTION cudal1.use_idle IS
-'gives a device that has no job work that no role asked for: the check of a reference of which
-nothing is known, where its task does not rule that out';
+'gives an idle device the check of a reference of which nothing is known';
 
 CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

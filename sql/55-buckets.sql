@@ -12,8 +12,7 @@ RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN least(greatest(floor(CASE score_scale WHEN 'log' THEN ln(reward) ELSE reward END::numeric
 	/ width::numeric), -2147483648), 2147483647)::int;
 COMMENT ON FUNCTION cudal1.bucket_of IS
-'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural
-logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
+'number k of the interval [k * width, (k + 1) * width) that holds a reward, or its logarithm';
 
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -129,7 +128,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.reset_islands IS
 'wipes the weaker half of a task''s islands in a pool by best reward, and returns how many. Each
-gets a copy of a survivor''s best code, or of all of its codes where island_rule is cuda-l1';
+gets a copy of a survivor''s best code, or of all of its codes (cuda-l1)';
 
 -- enable_seqscan: plans that a session cached while the tables were small would scan them when they
 -- have grown.
@@ -234,7 +233,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate IS
 'makes the rows of a candidate in cudal1.pool_code agree with its state and reward, in each
-transaction that changes these; a second call changes nothing. Error 42704: unknown candidate';
+transaction that changes these; a second call changes nothing';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int, island int)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -264,8 +263,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_again IS
-'notes that codes which exist were proposed in a pool. The next claim places a successful one in the
-pool and on the island it was proposed from, and makes one of another purpose ordinary';
+'notes that codes which exist were proposed in a pool; the next claim places them there';
 
 CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -304,8 +302,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_waiting IS
-'places up to 100 codes that were proposed again (cudal1.place_again()), and those whose verdicts
-changed while a pool was seeded with them. Returns how many';
+'places up to 100 codes that were proposed again, or decided while a pool was seeded';
 
 CREATE FUNCTION cudal1.check_of_buckets()
 RETURNS TABLE (subject text, place text, expected text, found text)

@@ -21,8 +21,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_pool IS
-'the pool of this name; errors: 42704 there is none, 22004 NULL, 42501 another role''s, where the
-caller proposes into it';
+'the pool of this name; proposes: one that the caller may propose into';
 
 CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

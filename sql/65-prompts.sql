@@ -60,8 +60,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.softmax IS
-'the probabilities of cells (CUDA-L1, eq. 1); that of the largest mean is subtracted, not that of
-the mean of means, which changes no probability and no exponential overflows';
+'the probabilities of cells (CUDA-L1, eq. 1), less the largest mean so that nothing overflows';
 
 CREATE FUNCTION cudal1.check_temperature(temperature float8)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -202,8 +201,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.draw IS
-'as cudal1_sample_exemplars, with the island (NULL: none) and, where it is recorded, the
-probabilities the draw was made from, on every row';
+'as cudal1_sample_exemplars, with the island and, where recorded, the probabilities on each row';
 
 CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
 	strategy text DEFAULT NULL, temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
@@ -275,8 +273,7 @@ CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu bo
 RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt IS
-'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL.
-Arrays are in the order to be shown; counters are of none, or of each code';
+'the words of a prompt by a template. entry: NULL for pytorch; counters: none, or each code''s';
 
 CREATE FUNCTION cudal1.task_prompt(t cudal1.task, contrastive boolean, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
@@ -376,8 +373,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_template IS
-'the template of a name; errors: 42704 there is none of this name, 22023 it is of another kind, or
-has no place for the failures that are to be shown';
+'the template of a name and a kind, with a place for failures where some are to be shown';
 
 CREATE FUNCTION cudal1.has_place(template text, place text)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE

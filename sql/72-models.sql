@@ -193,8 +193,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.ask_about IS
-'asks a model about candidates that it was not asked about for the same purpose; the number of
-requests';
+'asks a model about candidates for the first time; the number of requests';
 
 CREATE FUNCTION cudal1.lock_lane(lane_id bigint)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -206,8 +205,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.lock_lane IS
-'locks a lane without waiting; false: another transaction has it; NULL, that of a request without a
-campaign, is locked';
+'locks a lane without waiting; false: another transaction has it; NULL is locked';
 
 CREATE FUNCTION cudal1.stop_requests(request_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -299,8 +297,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_request IS
-'queues a request again, not to be sent before pause seconds have passed; r: its row, with what its
-last try has cost';
+'queues a request again after a pause in seconds; r: its row, with what its try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -315,8 +312,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.chat IS
-'messages as chat completions take them: system, where there is one, then user and assistant in
-turns';
+'messages as chat completions take them: system (NULL: none), then user and assistant in turns';
 
 CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
@@ -395,8 +391,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests IS
-'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under
-a lease; job is a line of its input. attempt is the fencing number of the claim';
+'gives cudal1-generate requests to send under a lease; job is a line of its input';
 
 CREATE FUNCTION cudal1.next_request()
 RETURNS float8 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
@@ -474,11 +469,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_requests IS
-'queues requests again whose sender is gone, or ends them after the model''s max_tries; returns
-their number. They are those whose lease ended; with server and worker also those that former
-workers of the server had in flight; with lost just those of the worker, whose program ended: true
-where it died of them, which counts as a failure of each. An answer of such a claim that was kept
-still counts until the request is claimed again';
+'queues requests again whose sender is gone, or ends them after the model''s max_tries: those whose
+lease ended; with server and worker also those of the server''s former workers; with lost just those
+of the worker, whose program ended (true: of them, a failure of each)';
 
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -580,17 +573,14 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_request IS
-'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again
-after a pause, or ends the request. A review is taken at once, and its answer is not kept. Returns
-stored; lost where the claim was fenced off, or later where a session is changing the request or
-its lane at this moment: then nothing is written';
+'stores what cudal1-generate reports of one try. Returns stored; lost where the claim was fenced
+off, or later where a session is changing the request or its lane: then nothing is written';
 
 CREATE FUNCTION cudal1.error_passes(state text)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN left(state, 2) IN ('40', '53', '55', '57', '58') AND state <> '55000';
 COMMENT ON FUNCTION cudal1.error_passes IS
-'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later. 55000
-is not: it is of what is asked for, as a task whose reference is bad';
+'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later';
 
 CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -644,8 +634,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish_requests IS
 'cudal1.finish_request() for lines of cudal1-generate; an answer that cannot be stored ends its
-request, and a line that names none is left out. stored: the lines that tell the program to forget
-what is stored; left_over: those of the lines that are to be given later';
+request. stored: lines that tell the program so; left_over: lines to be given later';
 
 CREATE FUNCTION cudal1.take(request_ids bigint[])
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -714,9 +703,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers IS
-'turns stored answers into what they were asked for, and returns their number; an answer that
-cannot be taken stays, with the reason in error; one
-whose code an open transaction is submitting at this moment is taken later';
+'turns stored answers into what they were asked for, and returns their number; one that cannot be
+taken stays, with the reason in error';
 
 CREATE VIEW cudal1.model_use AS
 	SELECT m.name, m.enabled, count(r.request_id) FILTER (WHERE r.state = 'queued') AS waiting,

@@ -133,9 +133,7 @@ BEGIN
 	RETURN c;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_campaign IS
-'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is
-another role''s';
+COMMENT ON FUNCTION cudal1.find_campaign IS 'the caller''s campaign of this name, locked';
 
 CREATE FUNCTION cudal1.seconds_of(c cudal1.campaign)
 RETURNS float8 LANGUAGE sql VOLATILE PARALLEL SAFE
@@ -248,8 +246,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.lane_prompt IS
-'the prompt of a lane''s next request: the same augmenting one each time, or a fresh one where it
-shows exemplars or failures';
+'the prompt of a lane''s next request: the same, or a fresh one with exemplars or failures';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS cudal1.campaign_group LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -278,8 +275,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.group_profile IS
-'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
-the task''s options name, else train; NULL where the prompt is of no group';
+'the profile that measures the answers to the prompt of a group; NULL: it is of no group';
 
 CREATE FUNCTION cudal1.budget_of(c cudal1.campaign, OUT over text, OUT room float8)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
@@ -322,9 +318,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.budget_of IS
-'over: the budget of a campaign that is used up, NULL: none; room: how many requests it may make
-now, so that those under way end within the others, each at the mean of the answered ones; one at a
-time before anything was paid. NULL: any number, or a budget is used up, so that its lanes end';
+'over: the budget of a campaign that is used up; room: how many requests it may make now, so that
+those under way end within the others at the mean of the answered ones. NULL: any number';
 
 CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int, spent text,
 	OUT want int, OUT over text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -383,8 +378,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.lane_due IS
-'how many requests a lane should make now, beside those that are busy; over: why it makes no more.
-spent: the budget of its campaign that is used up';
+'how many requests a lane should make now; over: why it makes no more. spent: a used up budget';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, spent text, most int)
 RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
@@ -573,8 +567,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns IS
 'takes the running campaigns a step further, about most requests at a time, and returns the number
-of changes. Three failed requests in a row pause a campaign; where the endpoint refused those of one
-task and answered those of others, that lane ends';
+of changes';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,

@@ -160,8 +160,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.group_owner IS
-'whose group is meant by a key: the owner''s that is named, else the caller''s own, else that of a
-role whose things it may use; error 42704 where there is none, 22023 where there are several';
+'whose group is meant by a key: the named owner''s, the caller''s own, or that of a role whose
+things it may use';
 
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
 	owner text DEFAULT NULL)

@@ -18,8 +18,7 @@ BEGIN ATOMIC
 			AND (in_pool IS NULL OR p.pool_id = in_pool);
 END;
 COMMENT ON FUNCTION cudal1.proposals_of IS
-'the proposals of a candidate by a method in a pool (NULL: any). The planner inlines it, which a SET
-would prevent';
+'the proposals of a candidate by a method in a pool (NULL: any), inlined by the planner';
 
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
 	OUT candidate_id bigint, OUT reward float8, OUT score float8, OUT measurement_id bigint)
@@ -38,8 +37,7 @@ AS $$
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 $$;
 COMMENT ON FUNCTION cudal1.best_reward IS
-'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its reward,
-score and deciding measurement; NULL: none. Reads codes from the best one down until one fits';
+'the best candidate of a task that was measured here, by a method in a pool (NULL: any)';
 
 CREATE FUNCTION cudal1.choose_pool(pool text)
 RETURNS int LANGUAGE sql STABLE PARALLEL SAFE
@@ -51,8 +49,7 @@ CREATE FUNCTION cudal1.fails_everywhere(failure text)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN COALESCE(failure IN ('wrong_output', 'cheat', 'withdrawn'), false);
 COMMENT ON FUNCTION cudal1.fails_everywhere IS
-'whether a failure found here holds on every device: the code is wrong, cheats or was withdrawn.
-That it does not compile, crashes or is too slow may be due to the device';
+'whether a failure holds on every device: wrong, cheating or withdrawn code';
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
@@ -155,10 +152,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.best_speedups IS
 'the best successful candidate of each task by a method in a pool (NULL: any) on a device class or
-model (NULL: each task''s own, and imports of any), one row for each device model that a speedup is
-of; speedup NULL where none succeeded. score is what the speedup was rounded from, measurement_id
-what it rests on (NULL: imported); evaluated: not a training reward. With a device, tasks of another
-class are left out; task_ids (NULL: all) chooses among the rest';
+model (NULL: each task''s own, and imports of any), one row for each device model; speedup NULL:
+none. With a device, tasks of another class are left out; evaluated: not a training reward';
 
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -166,8 +161,7 @@ RETURN CASE WHEN score IS NULL THEN speedup
 			WHEN unrounded THEN speedup / score
 			ELSE cudal1.conservative_round(speedup / score) END;
 COMMENT ON FUNCTION cudal1.over_baseline IS
-'a speedup as one over a baseline of that score, rounded as rewards are; NULL: over what rewards are
-over';
+'a speedup over a baseline of that score; NULL: over what rewards are over';
 
 CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool text, baseline text,
 	without_weak boolean DEFAULT false)
@@ -221,9 +215,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
-'the best of cudal1.best_speedups() of each of the chosen tasks in a pool, over a baseline on the
-device of the speedup (NULL: over what rewards are over), without tasks that lack its score, over,
-there. Errors: 42704 unknown task, pool or baseline';
+'the best of cudal1.best_speedups() of each of the chosen tasks, over a baseline on the device of
+the speedup, without tasks that lack its score, over, there';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -255,8 +248,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_report IS
-'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
-a NOTICE for a method without proposals';
+'arguments that reports share; a NOTICE for a method without proposals';
 
 /*
  * The paper's tables, one call each.
@@ -299,8 +291,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.counted_speedups IS
-'what each task counts with, once in its level and once in All: speedup, which is NULL where a task
-without success is dropped; achieved: NULL where it has none. Without tasks a row of NULLs in All';
+'what each task counts with in its level and in All: speedup (NULL: dropped), achieved (NULL: none).
+Without tasks a row of NULLs in All';
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
 	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text,

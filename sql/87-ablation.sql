@@ -65,8 +65,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.set_switch IS
-'the code with a named switch on or off; error 22023 where the name is none or is not set exactly
-once';
+'the code with a named switch, which must be set exactly once, on or off';
 
 CREATE FUNCTION @extschema@.cudal1_ablate(candidate_id bigint, switches text[],
 	priority int DEFAULT 0)
@@ -147,8 +146,8 @@ BEGIN ATOMIC
 	WHERE r.ablation_id = ablation_scores.ablation_id;
 END;
 COMMENT ON FUNCTION cudal1.ablation_scores IS
-'the combinations of an ablation; score: the median of a measurement''s pairs, whatever was paid (0
-failed, NULL undecided or discarded); half: the half-width of its logarithm';
+'the combinations of an ablation; score: the median of the pairs, whatever was paid (0 failed, NULL
+undecided); half: the half-width of its logarithm';
 
 CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
 RETURNS cudal1.ablation LANGUAGE plpgsql STABLE PARALLEL SAFE

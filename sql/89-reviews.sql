@@ -44,8 +44,7 @@ AS $$
 		WHERE c.candidate_id = question.about;
 $$;
 COMMENT ON FUNCTION cudal1.question IS
-'what a model is asked about a candidate: its techniques, or whether it earns its reward, with the
-last three cases of its language';
+'what a model is asked about a candidate: its techniques, or whether it earns its reward';
 
 CREATE FUNCTION cudal1.take_review(candidate_id bigint, answer text, model text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on

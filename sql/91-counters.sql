@@ -63,8 +63,7 @@ BEGIN ATOMIC
 				problem = excluded.problem, measured_at = excluded.measured_at;
 END;
 COMMENT ON FUNCTION cudal1.note_profile IS
-'what became of a run under a profiler: what it told, or NULL and the reason why there are no
-counters';
+'stores what a run under a profiler told, or NULL and the reason';
 
 CREATE FUNCTION cudal1.store_profile(j cudal1.job, result jsonb)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -26,8 +26,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.quota_of IS
-'the quotas of a role: its own, else those for all, else the defaults; NULL: an operator, which has
-none';
+'the quotas of a role: its own, else those for all, else the defaults; NULL: an operator';
 
 CREATE FUNCTION cudal1.used_of(owner text, OUT candidates bigint, OUT bytes bigint,
 	OUT requests bigint)
@@ -42,9 +41,7 @@ BEGIN
 		WHERE r.created_by = used_of.owner AND r.state IN ('queued', 'running'));
 END
 $$;
-COMMENT ON FUNCTION cudal1.used_of IS
-'what a role has of what its quotas limit: candidates that wait for their measurement, bytes that
-are stored, requests under way';
+COMMENT ON FUNCTION cudal1.used_of IS 'what a role has of what its quotas limit';
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -86,8 +83,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.room_of IS
-'what a role is below its quotas of candidates and bytes; negative: above. Adds the rows of
-cudal1.stored up, one for each role, where there are more than a thousand';
+'what a role is below its quotas; negative: above. Adds the rows of cudal1.stored up';
 
 CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
@@ -141,8 +137,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_room IS
-'error 53400 where a role is above its quota of candidates, of which so many were queued just now,
-or of bytes, of which so many more were stored';
+'error 53400 where a role is above its quotas, of which so much was used just now';
 
 CREATE FUNCTION cudal1.store(owner text, bytes bigint)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -175,8 +170,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.request_room IS
-'how many more requests a role may have under way (negative: too many), the quota that ends there,
-and how much of that is used';
+'how many more requests a role may have under way, and the quota that ends there';
 
 CREATE FUNCTION @extschema@.cudal1_set_quota(role name, queued_candidates bigint DEFAULT NULL,
 	stored_bytes bigint DEFAULT NULL, requests bigint DEFAULT NULL)
