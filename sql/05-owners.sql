@@ -24,19 +24,22 @@ $$;
 CREATE SCHEMA cudal1;
 COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
 
-CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
+CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL,
+	detail text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF wrong AND hint IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message;
-	ELSIF wrong THEN
+	ELSIF wrong AND detail IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message, HINT = hint;
+	ELSIF wrong THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message, DETAIL = detail, HINT = hint;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.raise_if IS
-'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
+'an error of that SQLSTATE where something is wrong; NULL is not wrong. A detail needs a hint';
 
 CREATE FUNCTION cudal1.caller()
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE

@@ -103,11 +103,9 @@ BEGIN
 		PERFORM cudal1.check_name('task', task);
 	END IF;
 	PERFORM cudal1.check_owner(format('task "%s"', t.name), t.created_by) WHERE own;
-	IF t.retired_at IS NOT NULL AND NOT own THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" is retired', t.name),
-			DETAIL = format('Role "%s" retired it: %s', t.retired_by, t.retired_reason),
-			HINT = 'cudal1_restore_task() brings it back.';
-	END IF;
+	PERFORM cudal1.raise_if(t.retired_at IS NOT NULL AND NOT own, '42704',
+		format('task "%s" is retired', t.name), 'cudal1_restore_task() brings it back.',
+		format('Role "%s" retired it: %s', t.retired_by, t.retired_reason));
 	RETURN t;
 END
 $$;
@@ -136,13 +134,10 @@ CREATE FUNCTION cudal1.check_reference(t cudal1.task)
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-	IF t.reference_state = 'bad' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000',
-			MESSAGE = format('the reference of task "%s" cannot be measured', t.name),
-			DETAIL = t.reference_detail,
-			HINT = 'Add a mended reference as another task; cudal1_check_reference() has this one '
-				'checked again.';
-	END IF;
+	PERFORM cudal1.raise_if(t.reference_state = 'bad', '55000',
+		format('the reference of task "%s" cannot be measured', t.name),
+		'Add a mended reference as another task; cudal1_check_reference() has this one checked '
+			'again.', t.reference_detail);
 	PERFORM cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
 		cudal1.reference_problem(t),
 		'Add it with other inputs or tolerances as another task.');
@@ -296,24 +291,18 @@ BEGIN
 	t.task_id := nextval('cudal1.task_task_id_seq');
 	INSERT INTO cudal1.task VALUES (t.*) ON CONFLICT (name) DO NOTHING;
 	IF NOT FOUND THEN
-		SELECT x.task_id INTO t.task_id FROM cudal1.task AS x
-			WHERE x.name = t.name AND x.content_hash = t.content_hash;
-		IF NOT FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '23505',
-				MESSAGE = format('task "%s" exists with other content: %s', t.name,
-					(SELECT coalesce(string_agg(u.part, ', '), 'signature')
-						FROM cudal1.task AS x, LATERAL (VALUES
-								('reference', x.reference <> t.reference),
-								('language', x.language <> t.language),
-								('signature', x.signature IS DISTINCT FROM t.signature),
-								('level', x.level IS DISTINCT FROM t.level),
-								('options', x.options <> t.options)) AS u (part, differs)
-						WHERE x.name = t.name AND u.differs)),
-				DETAIL = 'A task''s reference, language, signature, level and options never '
-					'change.',
-				HINT = 'Add the new version under another name.';
-		END IF;
-		SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
+		PERFORM cudal1.raise_if(x.content_hash <> t.content_hash, '23505',
+				format('task "%s" exists with other content: %s', t.name,
+					(SELECT coalesce(string_agg(u.part, ', ') FILTER (WHERE u.differs), 'signature')
+						FROM (VALUES ('reference', x.reference <> t.reference),
+							('language', x.language <> t.language),
+							('signature', x.signature IS DISTINCT FROM t.signature),
+							('level', x.level IS DISTINCT FROM t.level),
+							('options', x.options <> t.options)) AS u (part, differs))),
+				'Add the new version under another name.',
+				'A task''s reference, language, signature, level and options never change.')
+			FROM cudal1.task AS x WHERE x.name = t.name;
+		SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.name = t.name;
 		IF t.retired_at IS NOT NULL THEN
 			RAISE NOTICE USING
 				MESSAGE = format('task "%s" is retired', t.name),

@@ -392,18 +392,12 @@ group_key and proposal_key 1000 bytes together';
 
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
-RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	problem	text := cudal1.check_submission(code, method, priority, group_key, proposal_key);
-BEGIN
-	IF problem IS NOT NULL THEN
-		RAISE EXCEPTION USING MESSAGE = problem, ERRCODE = CASE
-			WHEN problem LIKE '%must not be null' THEN '22004'
-			WHEN problem LIKE '%must not be longer than%' THEN '54000' ELSE '22023' END;
-	END IF;
-END
-$$;
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(p IS NOT NULL, CASE WHEN p LIKE '%must not be null' THEN '22004'
+			WHEN p LIKE '%must not be longer than%' THEN '54000' ELSE '22023' END, p)
+		FROM cudal1.check_submission(code, method, priority, group_key, proposal_key) AS p;
+END;
 COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submission() finds';
 
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
@@ -547,14 +541,12 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(tasks IS NULL OR codes IS NULL, '22004',
 		'tasks and codes must not be null');
-	IF cardinality(codes) <> n OR cardinality(group_keys) <> n
-		OR cardinality(proposal_keys) <> n THEN
-		RAISE EXCEPTION USING ERRCODE = '2202E',
-			MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
-			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes),
-				coalesce(cardinality(group_keys)::text, 'null'),
-							coalesce(cardinality(proposal_keys)::text, 'null'));
-	END IF;
+	PERFORM cudal1.raise_if(cardinality(codes) <> n OR cardinality(group_keys) <> n
+			OR cardinality(proposal_keys) <> n, '2202E',
+		'tasks, codes, group_keys and proposal_keys must have the same length',
+		format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes),
+			coalesce(cardinality(group_keys)::text, 'null'),
+			coalesce(cardinality(proposal_keys)::text, 'null')));
 	PERFORM cudal1.demand_submission('-', method, priority);
 
 	batch := ARRAY(

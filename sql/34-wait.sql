@@ -27,31 +27,24 @@ DECLARE
 	pending	bigint[] := candidate_ids;
 	until	timestamptz;
 	seconds	float8;			-- that are left
-	own		bigint;
 BEGIN
 	PERFORM cudal1.raise_if(timeout IS NULL, '22004', 'timeout must not be null');
 	PERFORM cudal1.raise_if(timeout < '0'::interval, '22023', 'timeout must not be negative');
 	until := clock_timestamp() + least(timeout, '30 years'::interval);
-	IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
-		RAISE EXCEPTION USING ERRCODE = '25001',
-			MESSAGE = 'cudal1_wait() needs transaction isolation level read committed',
-			DETAIL = 'The snapshot of this transaction never shows a verdict.',
-			HINT = 'Call it outside of a transaction, with default_transaction_isolation '
-				'''read committed''.';
-	END IF;
+	PERFORM cudal1.raise_if(
+		current_setting('transaction_isolation') IN ('repeatable read', 'serializable'), '25001',
+		'cudal1_wait() needs transaction isolation level read committed',
+		'Call it outside of a transaction, with default_transaction_isolation '
+			'''read committed''.', 'The snapshot of this transaction never shows a verdict.');
 	PERFORM cudal1.check_candidates(candidate_ids);
-	SELECT c.candidate_id INTO own FROM cudal1.candidate AS c
+	PERFORM cudal1.raise_if(true, '25001', format('cannot wait for candidate %s, which this '
+			'transaction wrote', c.candidate_id), 'Commit first, then call cudal1_wait().',
+			'No worker sees it before the transaction commits.')
+		FROM cudal1.candidate AS c
 		WHERE c.candidate_id = ANY (candidate_ids)
 			AND (cudal1.is_own(c.xmin) OR EXISTS (SELECT FROM cudal1.job AS j
 				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')
-					AND cudal1.is_own(j.xmin)))
-		LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '25001',
-			MESSAGE = format('cannot wait for candidate %s, which this transaction wrote', own),
-			DETAIL = 'No worker sees it before the transaction commits.',
-			HINT = 'Commit first, then call cudal1_wait().';
-	END IF;
+					AND cudal1.is_own(j.xmin)));
 	LOOP
 		pending := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
 			WHERE c.candidate_id = ANY (pending)
@@ -101,19 +94,15 @@ DECLARE
 BEGIN
 	PERFORM cudal1.check_candidates(candidate_ids);
 	IF NOT all_of THEN
-		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
-		IF FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
-				DETAIL = (SELECT coalesce('It was proposed by '
+		PERFORM cudal1.raise_if(true, '42501',
+				format('candidate %s was not proposed by role "%s"', u.id, cudal1.caller()),
+				'A role cancels what it proposed, or what a role proposed that it is a member of.',
+				(SELECT coalesce('It was proposed by '
 					|| string_agg(DISTINCT format('role "%s"', p.created_by), ', ') || '.',
-					'No role proposed it.')
-							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
-				HINT = 'A role cancels what it proposed, or what a role proposed that it is a '
-					'member of.';
-		END IF;
+					'No role proposed it.') FROM cudal1.proposal AS p WHERE p.candidate_id = u.id))
+			FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by));
 	END IF;
 
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)

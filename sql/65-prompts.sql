@@ -360,10 +360,8 @@ AS $$
 DECLARE
 	w		cudal1.prompt_template;
 BEGIN
+	PERFORM cudal1.check_name('template', template);
 	SELECT x.* INTO w FROM cudal1.prompt_template AS x WHERE x.name = find_template.template;
-	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('template', template);
-	END IF;
 	PERFORM cudal1.raise_if(w.kind <> kind, '22023',
 		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, kind));
 	PERFORM cudal1.raise_if(failures > 0

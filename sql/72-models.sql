@@ -10,15 +10,9 @@
 CREATE FUNCTION cudal1.find_model(name text)
 RETURNS cudal1.model LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
-DECLARE
-	m		cudal1.model;
 BEGIN
-	PERFORM cudal1.raise_if(name IS NULL, '22004', 'model must not be null');
-	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
-	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('model', name);
-	END IF;
-	RETURN m;
+	PERFORM cudal1.check_name('model', name);
+	RETURN (SELECT x FROM cudal1.model AS x WHERE x.name = find_model.name);
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
@@ -96,13 +90,9 @@ BEGIN
 					m.max_body_bytes)
 			WHERE (x.endpoint, x.model, x.parameters) = (m.endpoint, m.model, m.parameters)
 		RETURNING x.model_id INTO m.model_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '23505',
-			MESSAGE = format('model "%s" exists with another content', m.name),
-			DETAIL = 'Endpoint, model and parameters stay, so that a method''s name keeps its '
-				'meaning.',
-			HINT = 'Add it under another name.';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '23505',
+		format('model "%s" exists with another content', m.name), 'Add it under another name.',
+		'Endpoint, model and parameters stay, so that a method''s name keeps its meaning.');
 	PERFORM cudal1.wake();
 	RETURN m.model_id;
 END

@@ -23,7 +23,6 @@ DECLARE
 	o		jsonb;
 	words	text;			-- the kind of its prompts
 	into_pool int := cudal1.find_pool(pool, true);
-	theirs	cudal1.task;
 	id		bigint;
 	lanes	bigint;
 BEGIN
@@ -43,16 +42,13 @@ BEGIN
 			o ->> 'max_cost') = 0, '22023', 'a campaign of kind evolve needs a budget',
 		'Give at least one of the options max_tokens, max_candidates, max_seconds and '
 			'max_cost.');
-	IF coalesce(cardinality(models), 0) = 0 THEN
-		PERFORM cudal1.raise_if(kind <> 'contrastive', '22023',
-			format('a campaign of kind %s needs models', kind),
-			'cudal1.model lists them; an operator adds one with cudal1_add_model().');
-	ELSIF kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
-			HINT = 'groups is the number of groups for each task and model; without models a '
-				'trainer takes groups by cudal1_next_group().';
-	END IF;
+	PERFORM cudal1.raise_if(coalesce(models, '{}') = '{}' AND kind <> 'contrastive', '22023',
+		format('a campaign of kind %s needs models', kind),
+		'cudal1.model lists them; an operator adds one with cudal1_add_model().');
+	PERFORM cudal1.raise_if(models <> '{}' AND kind = 'contrastive' AND o ->> 'groups' IS NULL,
+		'22023', 'a contrastive campaign that asks models itself needs the option groups',
+		'groups is the number of groups for each task and model; without models a trainer takes '
+			'groups by cudal1_next_group().');
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
 	PERFORM cudal1.raise_if(
 		NOT bool_or(coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) > 0)
@@ -65,19 +61,16 @@ BEGIN
 		HAVING count(*) > 0;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
 	-- a code is measured once, for all roles, and a profile may not verify
-	SELECT x.* INTO theirs FROM cudal1.task AS x
+	PERFORM cudal1.raise_if(true, '42501',
+			format('task "%s" belongs to %s, which chooses its profile', x.name,
+				coalesce('role "' || x.created_by || '"', 'the operators')),
+			format('Others may name the profiles default, train and %s.', x.profile),
+			format('A reward by profile "%s" would be an exemplar for every role.',
+				o ->> 'profile'))
+		FROM cudal1.task AS x
 		WHERE (x.name = ANY (tasks) OR tasks IS NULL AND x.retired_at IS NULL)
 			AND o ->> 'profile' NOT IN ('default', 'train', x.profile)
-			AND NOT cudal1.owns(x.created_by)
-		ORDER BY x.task_id LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42501',
-			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', theirs.name,
-				coalesce('role "' || theirs.created_by || '"', 'the operators')),
-			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
-				o ->> 'profile'),
-			HINT = format('Others may name the profiles default, train and %s.', theirs.profile);
-	END IF;
+			AND NOT cudal1.owns(x.created_by);
 
 	INSERT INTO cudal1.campaign (name, kind, pool_id, options)
 		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, into_pool, o)
@@ -99,9 +92,8 @@ BEGIN
 	PERFORM cudal1.wake();
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
-	RAISE EXCEPTION USING ERRCODE = '23505',
-		MESSAGE = format('campaign "%s" exists', name),
-		HINT = 'Add it under another name.';
+	PERFORM cudal1.raise_if(true, '23505', format('campaign "%s" exists', name),
+		'Add it under another name.');
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS

@@ -47,14 +47,12 @@ BEGIN
 			INTO places, present, found
 			FROM regexp_matches(bare_code, pattern, 'gn') AS m (groups);
 	END LOOP;
-	IF places <> 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('switch "%s" is set %s times in the code', switch, places),
-			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value; '
-				'what stands in a docstring does not count.',
-			HINT = 'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 '
-				'(C); a bare #define USE_X becomes #undef.';
-	END IF;
+	PERFORM cudal1.raise_if(places <> 1, '22023',
+		format('switch "%s" is set %s times in the code', switch, places),
+		'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 (C); a bare '
+			'#define USE_X becomes #undef.',
+		'It must be set exactly once, on a line of its own, to a plain truth value; what stands '
+			'in a docstring does not count.');
 	bare_code := regexp_replace(bare_code, found, '\1' || CASE
 			WHEN found = bare THEN CASE WHEN is_on THEN 'define' ELSE 'undef' END || '\3'
 			WHEN present IN ('True', 'False') THEN initcap(is_on::text)
@@ -84,10 +82,9 @@ BEGIN
 		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL), '22004',
 		'candidate_id, switches and priority must not be null');
 	PERFORM cudal1.demand_submission('-', '-', priority);
-	IF n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
-			DETAIL = format('They are %s; all combinations of 8 are 256 measurements.', n);
-	END IF;
+	PERFORM cudal1.raise_if(n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1, '22023',
+		'switches must be 1 to 8 names',
+		format('They are %s; all combinations of 8 are 256 measurements.', n));
 	-- arrays of callers may begin at other numbers than 1
 	switches := switches[:];
 	PERFORM cudal1.raise_if(n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s), '22023',
