@@ -95,6 +95,20 @@ masked_by_chance(int input, int row, int column)
 }
 
 static float
+masked_mostly(int input, int row, int column)
+{
+	return rand() % 10 < 7 ? -1e9f : (float) normal();
+}
+
+static float
+leaky(int input, int row, int column)
+{
+	double		value = normal();
+
+	return (float) (value < 0 ? value / 100 : value);
+}
+
+static float
 one_large(int input, int row, int column)
 {
 	return row + column == 0 ? 1e8f * (float) normal() : (float) normal();
@@ -222,6 +236,11 @@ main(void)
 	check(is_usual(tolerance(masked_by_chance, 7, 7))
 		  || is_usual(tolerance(masked_by_chance, 7, 9)),
 		  "of places that change, either");
+	tolerance(masked_mostly, 7, 7);
+	check(m.tolerance[0].scale < 5, "or of more places than not");
+	tolerance(leaky, 7, 7);
+	check(m.tolerance[0].scale > 0.5 && m.tolerance[0].scale < 1.5,
+		  "the small half of a leaky rectifier's is no scale for the other");
 	check(is_usual(tolerance(one_large, 0, 1)) && is_usual(tolerance(one_large, 1, 0)),
 		  "nor is one large element");
 	check(is_usual(tolerance(boxes, 7, 20)), "columns of another scale do not count");

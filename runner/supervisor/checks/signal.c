@@ -3,8 +3,10 @@
  *		What changes in an output when the inputs change, which tolerances are a share of.
  *
  * The reference's outputs for several inputs tell it. The signal is how far elements lie from their
- * medians over the inputs, and the scale of an output is the lower quartile of these distances, so
- * that neither a mask's -1e9, nor a constant, nor one element of 1e8 counts. Along an axis whose
+ * medians over the inputs. The scale of an output is a quartile of these distances: the upper one,
+ * where they reach it without a gap, as those of a leaky rectifier do, which are small for half of
+ * the elements; else the lower one, so that neither a mask's -1e9, nor a constant, nor one element
+ * of 1e8 counts. Along an axis whose
  * indices differ in scale, as columns of boxes and of scores do, each index has a factor of its
  * own.
  *
@@ -23,7 +25,10 @@
 
 #define OUTPUTS			16		/* outputs that tell the signal, at most */
 #define PICKS			16384	/* elements of an output that tell its scales */
-#define NORMAL_QUARTILE	3.14	/* a standard deviation of normal numbers over that quartile */
+#define LOWER_QUARTILE	0.319	/* of the distances of normal numbers, in standard deviations */
+#define UPPER_QUARTILE	1.15
+#define STEPS			16		/* from one distance to the next that is looked at, of all */
+#define GAP				8.0		/* times, from one step to the next */
 #define FEW				64		/* distances that have no quartile but a root mean square */
 #define GROUP			256		/* distances that tell the factor of an index, about */
 #define GROUPS_MOST		1024	/* of neighbouring indices of an axis, which share a factor */
@@ -53,7 +58,11 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* the scale of these distances, which are put in order */
+/*
+ * The scale of these distances, which are put in order: a standard deviation, if they are those of
+ * normal numbers. From the lower quartile on it goes up to the upper one, but across no gap: beyond
+ * one lies what is no signal.
+ */
 static double
 scale_of(double *distance, size_t n)
 {
@@ -63,26 +72,36 @@ scale_of(double *distance, size_t n)
 		return 0;
 	qsort(distance, n, sizeof(*distance), ascending);
 	if (n >= FEW)
-		return NORMAL_QUARTILE * distance[n / 4];
+	{
+		size_t		at = n / 4;
+
+		while (at < 3 * n / 4 && distance[at + n / STEPS] <= GAP * distance[at])
+			at += n / STEPS;
+		return at < 3 * n / 4 ? distance[n / 4] / LOWER_QUARTILE : distance[at] / UPPER_QUARTILE;
+	}
 	for (size_t i = 0; i < n; i++)
 		squares += distance[i] * distance[i];
 	return sqrt(squares / (double) n);
 }
 
-/* the lower median of an element */
-static double
-median_of(const Picked *p, size_t i)
+/*
+ * The values that an element takes, in order, and how many there are. Each counts once, however
+ * many inputs give it, as a mask's does; but zeros, which a rectifier makes, as often as they come.
+ */
+static size_t
+values_of(const Picked *p, size_t i, double *sorted)
 {
-	double		sorted[OUTPUTS];
 	size_t		n = 0;
+	size_t		values = 0;
 
-	if (p->n < 2)
-		return 0;
 	for (uint32_t k = 0; k < p->n; k++)
 		if (!isnan(p->value[k * p->count + i]))
 			sorted[n++] = p->value[k * p->count + i];
 	qsort(sorted, n, sizeof(*sorted), ascending);
-	return n > 0 ? sorted[(n - 1) / 2] : 0;
+	for (size_t k = 0; k < n; k++)
+		if (k == 0 || sorted[k] == 0 || sorted[k] != sorted[values - 1])
+			sorted[values++] = sorted[k];
+	return values;
 }
 
 static bool
@@ -94,11 +113,13 @@ pick(Measure *m, Picked *p, const char *outputs)
 			return false;
 	for (size_t i = 0; i < p->count; i++)
 	{
-		double		median = median_of(p, i);
+		double		value[OUTPUTS] = {0};
+		size_t		n = values_of(p, i, value);
+		double		median = p->n < 2 || n == 0 ? 0 : value[(n - 1) / 2];
 
-		for (uint32_t k = 0; k < p->n; k++)
+		for (size_t k = 0; k < n; k++)
 		{
-			double		distance = fabs(p->value[k * p->count + i] - median);
+			double		distance = fabs(value[k] - median);
 
 			if (!isfinite(distance) || distance == 0)
 				continue;
