@@ -578,8 +578,8 @@ def limit_build(device, data_bytes, ahead):
 
 def build(source_fd, device, data_bytes, ahead):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
-    lies in the folders of the environment. `ahead`: code for a GPU is loaded without one, for the
-    extensions that it compiles then; what fails for another reason fails again with the GPU.
+    lies in the folders of the environment. `ahead`: code for a GPU is loaded and called without
+    one, for the extensions that it compiles; what fails otherwise fails again with the GPU.
     """
     limit_build(device, data_bytes, ahead)
     loads_alone = ahead and device == "cuda"
@@ -599,6 +599,7 @@ def build(source_fd, device, data_bytes, ahead):
             *arguments, **keywords
         )
         if loads_alone:
+            builds.call_without_device(model, task.get_inputs())
             return 0
         inputs = [
             value.to(device) if isinstance(value, torch.Tensor) else value
@@ -636,7 +637,7 @@ def main():
     if sys.argv[5] in ("build", "ahead"):
         torch.set_num_threads(cores)
         if sys.argv[4] == "cuda":
-            builds.refuse_again()
+            builds.compile_once()
         # the device may not be held yet
         if not os.read(4, 1):
             sys.exit("exec_torch: the build is not wanted any more")

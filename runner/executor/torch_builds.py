@@ -36,26 +36,58 @@ def use_built():
         remember_triton()
 
 
-def refuse_again():
-    """In builds for a GPU: an extension that a compiler refused before the device was held is
-    refused with the device at once. Codes often go on without an extension that does not compile.
+def compile_once():
+    """In builds for a GPU: an extension that was compiled, or refused, before the device was held
+    is not compiled again with it. Codes often go on without one that does not compile, or write
+    its source anew.
     """
     extensions = import_extensions()
     compile_library = extensions._write_ninja_file_and_build_library
 
-    def compile_once(**wanted):
-        mark = pathlib.Path(wanted["build_directory"], wanted["name"] + ".refused")
+    def compile_new(**wanted):
+        mark = pathlib.Path(wanted["build_directory"], wanted["name"] + ".asked")
         sources = [pathlib.Path(source).read_text(errors="replace") for source in wanted["sources"]]
         asked = repr((sorted(wanted.items()), sources))
-        if mark.exists() and mark.read_text(errors="replace") == asked:
+        before = mark.read_text(errors="replace") if mark.exists() else ""
+        if before == "built " + asked:
+            return
+        if before == "refused " + asked:
             raise RuntimeError(f"Error building extension '{wanted['name']}', as before")
         try:
             compile_library(**wanted)
         except RuntimeError:
-            mark.write_text(asked, errors="replace")
+            mark.write_text("refused " + asked, errors="replace")
             raise
+        mark.write_text("built " + asked, errors="replace")
 
-    extensions._write_ninja_file_and_build_library = compile_once
+    extensions._write_ninja_file_and_build_library = compile_new
+
+
+def call_without_device(model, inputs):
+    """Calls a model for a GPU where there is none, as far as it gets, with tensors that have a
+    shape and a device but no numbers. What it compiles when it is first called is compiled then.
+    """
+    fake = importlib.import_module("torch._subclasses.fake_tensor")
+    # neither may look for the device; the second has two names
+    torch.cuda._lazy_init = fake.init_cuda_context = fake.init_gpu_context = lambda *device: None
+    mode = fake.FakeTensorMode()
+    # a model may hold tensors in other places than those below
+    mode.allow_non_fake_inputs = True
+
+    def pretend(value):
+        if not isinstance(value, torch.Tensor):
+            return value
+        return fake.FakeTensor(mode, value.to("meta"), torch.device("cuda:0"))
+
+    for module in model.modules() if isinstance(model, torch.nn.Module) else ():
+        for held in (vars(module), module._parameters, module._buffers):
+            for name, value in held.items():
+                held[name] = pretend(value)
+    pretended = [pretend(value) for value in inputs]
+    available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
+    with mode:
+        torch.cuda.is_available = available
+        model(*pretended)
 
 
 def remember_triton():

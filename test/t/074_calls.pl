@@ -149,13 +149,27 @@ with tempfile.TemporaryDirectory() as folder:
     source = pathlib.Path(folder, "main.cpp")
     for name, text in ("bad", "1"), ("good", "1"), ("bad", "1"), ("good", "1"), ("bad", "2"):
         sys.modules["torch.utils.cpp_extension"] = extensions = types.SimpleNamespace(_write_ninja_file_and_build_library=compile_library)
-        builds.refuse_again()
+        builds.compile_once()
         source.write_text(text)
         try:
             extensions._write_ninja_file_and_build_library(name=name, sources=[source], build_directory=folder)
         except RuntimeError:
             compiled.append("refused")
-say(compiled == ["bad", "refused", "good", "refused", "good", "bad", "refused"], "an extension that a compiler refused is refused again without it, until it is another")
+say(compiled == ["bad", "refused", "good", "refused", "bad", "refused"], "an extension is compiled once, or refused again without a compiler, until it is another")
+class Lazy(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 4)
+    def forward(self, x, n):
+        y = torch.relu(self.layer(x.cuda().contiguous())) + torch.ones(4, device=x.device)
+        if y.is_cuda and y.shape == (2, 4) and n == 3:
+            extensions._write_ninja_file_and_build_library(name="lazy", sources=[], build_directory=".")
+        return y
+if torch.backends.cuda.is_built():
+    builds.call_without_device(Lazy(), [torch.ones(2, 8), 3])
+    say(compiled[-1] == "lazy", "a model for a GPU is called where there is none, for what it compiles")
+else:
+    print("ok # skip a model for a GPU is called where there is none: this PyTorch knows of no GPU", flush=True)
 END
 SKIP:
 {
