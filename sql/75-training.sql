@@ -96,8 +96,9 @@ BEGIN
 			OR cardinality(responses) NOT BETWEEN 1 AND 10000, '22023',
 		'responses must be an array of 1 to 10000 texts');
 	PERFORM cudal1.raise_if(g.answered_at IS NOT NULL AND g.answers <> cardinality(responses),
-		'22023', format('group "%s" was answered with %s responses, not %s', g.group_key, g.answers,
-			cardinality(responses)), 'A group is answered once; cudal1_next_group() gives another.');
+		'22023', format('group "%s" was answered with %s responses, not %s', g.group_key,
+			g.answers, cardinality(responses)),
+		'A group is answered once; cudal1_next_group() gives another.');
 	UPDATE cudal1.campaign_group AS x
 		SET answered_at = clock_timestamp(), answers = cardinality(responses)
 		WHERE x.group_id = g.group_id AND x.answered_at IS NULL;

@@ -113,26 +113,15 @@ watch(int fd, uint32_t events)
 	return epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool
-is_alive(pid_t pid)
+/* its place in the list; nalive: it is an orphan */
+static int
+find_alive(pid_t pid)
 {
-	for (int i = 0; i < nalive; i++)
-		if (alive[i] == pid)
-			return true;
-	return false;
-}
+	int			i = 0;
 
-static void
-strike_off(pid_t pid)
-{
-	for (int i = 0; i < nalive; i++)
-	{
-		if (alive[i] == pid)
-		{
-			alive[i] = alive[--nalive];
-			return;
-		}
-	}
+	while (i < nalive && alive[i] != pid)
+		i++;
+	return i;
 }
 
 void
@@ -146,7 +135,7 @@ cudal1_children_collect(void)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
 			return;
 		/* a poll collects it; the next call sees the others */
-		if (is_alive(info.si_pid))
+		if (find_alive(info.si_pid) < nalive)
 			return;
 		(void) waitpid(info.si_pid, NULL, WNOHANG);
 	}
@@ -183,30 +172,13 @@ write_text(int fd, const char *text)
 	(void) ignored;
 }
 
-/* the pipe ends may be 0, 1 or 2 if the parent had closed these, so they are moved up first */
-static bool
-adopt_pipes(const Launch *launch)
-{
-	int			ends[3];
-
-	for (int i = 0; i < 3; i++)
-	{
-		ends[i] = fcntl(launch->ends[i], F_DUPFD, 3);
-		if (ends[i] < 0)
-			return false;
-	}
-	for (int i = 0; i < 3; i++)
-		if (dup2(ends[i], i) < 0)
-			return false;
-	return true;
-}
-
 /* in the child: async-signal-safe calls only */
 static void
 become(const Launch *launch)
 {
 	struct sigaction standard;
 	sigset_t	none;
+	int			ends[3];
 	int			fd;
 
 	setsid();
@@ -218,7 +190,13 @@ become(const Launch *launch)
 	for (int number = 1; number < NSIG; number++)
 		(void) sigaction(number, &standard, NULL);
 
-	if (!adopt_pipes(launch) || close_range(3, ~0U, 0) != 0)
+	/* the pipe ends may be 0, 1 or 2 if the parent had closed these, so they are moved up first */
+	for (int i = 0; i < 3; i++)
+		ends[i] = fcntl(launch->ends[i], F_DUPFD, 3);
+	for (int i = 0; i < 3; i++)
+		if (ends[i] < 0 || dup2(ends[i], i) < 0)
+			_exit(126);
+	if (close_range(3, ~0U, 0) != 0)
 		_exit(126);
 
 	fd = open("/proc/self/oom_score_adj", O_WRONLY);
@@ -269,28 +247,13 @@ make_environment(Launch *launch)
 	launch->environment[n] = NULL;
 }
 
-static pid_t
-fork_child(Launch *launch)
-{
-	sigset_t	all;
-	sigset_t	before;
-	pid_t		pid;
-
-	launch->parent = getpid();
-	sigfillset(&all);
-	(void) sigprocmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (pid == 0)
-		become(launch);
-	(void) sigprocmask(SIG_SETMASK, &before, NULL);
-	return pid;
-}
-
 /* makes the pipes, with the child's ends in launch->ends, and forks */
 static bool
 launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 {
 	int			pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+	sigset_t	all;
+	sigset_t	before;
 
 	for (int i = 0; i < 3; i++)
 	{
@@ -304,7 +267,13 @@ launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 		}
 		launch->ends[i] = pipes[i][!ours];
 	}
-	child->pid = fork_child(launch);
+	launch->parent = getpid();
+	sigfillset(&all);
+	(void) sigprocmask(SIG_SETMASK, &all, &before);
+	child->pid = fork();
+	if (child->pid == 0)
+		become(launch);
+	(void) sigprocmask(SIG_SETMASK, &before, NULL);
 	if (child->pid < 0)
 	{
 		*problem = say("cannot fork: %s", strerror(errno));
@@ -544,7 +513,8 @@ reap(Cudal1Child *child)
 		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
 			;
 	}
-	strike_off(child->pid);
+	alive[find_alive(child->pid)] = alive[nalive - 1];
+	nalive--;
 	child->pid = 0;
 	close_end(&child->pidfd);
 	return true;
@@ -597,7 +567,8 @@ cudal1_child_kill(Cudal1Child *child)
 		/* a process that a driver blocks does not die, and the host must not wait for it */
 		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
 			(void) nanosleep(&pause, NULL);
-		strike_off(child->pid);
+		alive[find_alive(child->pid)] = alive[nalive - 1];
+	nalive--;
 		child->pid = 0;
 	}
 	close_end(&child->pidfd);

@@ -218,14 +218,6 @@ give_up(Job *job)
 	job->retry_at = cudal1_clock_ms() + OUR_SIGNAL_MS;
 }
 
-static bool
-ended_by_signal(const Cudal1Child *child)
-{
-	int			number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
-
-	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL;
-}
-
 /* the job that a line is about; NULL: none that still waits */
 static Job *
 find_job(const Heat *heat, int64_t job_id)
@@ -235,16 +227,6 @@ find_job(const Heat *heat, int64_t job_id)
 			&& (jobs[i]->claim.job_id == job_id || (job_id == 0 && heat->jobs == 1)))
 			return jobs[i];
 	return NULL;
-}
-
-static void
-take_progress(Heat *heat, const Cudal1Message *message, const char *line)
-{
-	heat->waits_until = message->waiting ? cudal1_clock_ms() + WAITING_MS : 0;
-	for (int i = 0; i < njobs; i++)
-		if (jobs[i]->heat == heat && waits(jobs[i])
-			&& (message->job_id == 0 || message->job_id == jobs[i]->claim.job_id))
-			replace(&jobs[i]->progress, strdup(line));
 }
 
 static void
@@ -260,7 +242,13 @@ take_line(void *owner, char *line, size_t length)
 	message = cudal1_message_read(line, length);
 	job = message.type == CUDAL1_MESSAGE_RESULT ? find_job(heat, message.job_id) : NULL;
 	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
-		take_progress(heat, &message, line);
+	{
+		heat->waits_until = message.waiting ? cudal1_clock_ms() + WAITING_MS : 0;
+		for (int i = 0; i < njobs; i++)
+			if (jobs[i]->heat == heat && waits(jobs[i])
+				&& (message.job_id == 0 || message.job_id == jobs[i]->claim.job_id))
+				replace(&jobs[i]->progress, strdup(line));
+	}
 	else if (job && (job->result = strdup(line)) != NULL)
 	{
 		if (!any_waits(heat))
@@ -302,8 +290,8 @@ beat_is_due(const Job *job, int64_t now)
 static Cudal1Call
 heartbeat(Job *job, int64_t now)
 {
-	Cudal1Verdict verdict = CUDAL1_VERDICT_CONTINUE;
-	Cudal1Call	outcome = cudal1_queue_heartbeat(&job->claim, job->progress, &verdict);
+	Cudal1Answer answer;
+	Cudal1Call	outcome = cudal1_queue_heartbeat(&job->claim, job->progress, &answer);
 
 	job->last_beat = now;
 	/* Progress was sent, or never can be. */
@@ -311,14 +299,14 @@ heartbeat(Job *job, int64_t now)
 		replace(&job->progress, NULL);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
-	if (verdict == CUDAL1_VERDICT_LOST)
+	if (answer == CUDAL1_ANSWER_LOST)
 	{
 		/* Losing the claim replaces any other reason to stop. */
 		if (job->ending == ENDING_NONE)
 			stop(job, ENDING_FENCED, "given to another");
 		job->ending = ENDING_FENCED;
 	}
-	else if (verdict == CUDAL1_VERDICT_CANCEL && !job->result)
+	else if (answer == CUDAL1_ANSWER_CANCEL && !job->result)
 		stop(job, ENDING_CANCELLED, NULL);
 	return outcome;
 }
@@ -338,23 +326,6 @@ offer(Job *job, Cudal1Answer *answer)
 		note(job, job->reason ? job->reason : "it ended before it wrote a result");
 	}
 	return cudal1_queue_finish(&job->claim, NULL, "lost", job->reason, answer);
-}
-
-/* Whether a job's verdict can be stored: the child is gone, or works on for others alone. */
-static bool
-is_settled(const Job *job)
-{
-	return job->heat->child.gone || (!waits(job) && any_waits(job->heat));
-}
-
-/* Whether the verdict may be stored now. */
-static bool
-is_due(Job *job, int64_t now)
-{
-	if (!job->result && !job->given_up && job->ending == ENDING_NONE &&
-		ended_by_signal(&job->heat->child))
-		give_up(job);
-	return now >= job->retry_at;
 }
 
 /* Takes the queue's answer about one job. */
@@ -394,10 +365,14 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 static Cudal1Call
 store_verdict(Job *job, int64_t now)
 {
-	bool		due = is_due(job, now);
+	int			status = job->heat->child.status;
+	int			number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	Cudal1Answer answer;
 	Cudal1Call	outcome;
 
+	if (waits(job) && !job->given_up
+		&& (number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL))
+		give_up(job);
 	if (job->ending == ENDING_FENCED)
 	{
 		job->done = true;
@@ -405,7 +380,7 @@ store_verdict(Job *job, int64_t now)
 	}
 	if (!cudal1_queue->connected())
 		return CUDAL1_CALL_CUT;
-	if (!due)
+	if (now < job->retry_at)
 		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 
 	outcome = offer(job, &answer);
@@ -422,7 +397,8 @@ advance(Job *job)
 	if (job->done)
 		return CUDAL1_CALL_DONE;
 	cudal1_child_poll(&job->heat->child);
-	if (is_settled(job))
+	/* the child is gone, or works on for others alone */
+	if (job->heat->child.gone || (!waits(job) && any_waits(job->heat)))
 		return store_verdict(job, now);
 	hold_to_limits(job->heat, now);
 	return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;

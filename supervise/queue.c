@@ -108,45 +108,47 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat)
 
 /* a report on a claim: `more` follows what names it */
 static Cudal1Call
-report(const char *query, const Cudal1Claim *claim, int n, const char *const *more, char **answer)
+report(const char *query, const Cudal1Claim *claim, int n, const char *const *more,
+	   Cudal1Answer *answer)
 {
+	static const char *const words[] = {"continue", "cancel", "lost", "stored", "later"};
 	Cudal1Number id,
 				attempt;
 	const char *arguments[5] = {cudal1_queue_text(id, claim->job_id),
 	cudal1_queue_text(attempt, claim->attempt)};
+	char	   *word;
+	Cudal1Call	outcome;
 
 	for (int i = 0; i < n; i++)
 		arguments[2 + i] = more[i];
-	return cudal1_queue->run(query, 2 + n, arguments, answer, 1);
+	outcome = cudal1_queue->run(query, 2 + n, arguments, &word, 1);
+	*answer = CUDAL1_ANSWER_LOST;
+	for (int i = CUDAL1_ANSWER_CONTINUE; word && i <= CUDAL1_ANSWER_LATER; i++)
+		if (strcmp(word, words[i]) == 0)
+			*answer = (Cudal1Answer) i;
+	free(word);
+	return outcome;
 }
 
 Cudal1Call
-cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
+cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Answer *answer)
 {
 	Cudal1Number lease;
 	const char *more[] = {progress, cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
-	char	   *answer;
-	/* of a lease of a minute a crash may take back half a second, so no flush of the log is due */
-	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3::jsonb,"
-								 " pg_catalog.make_interval(secs => $4::float8))"
-								 " FROM pg_catalog.set_config('synchronous_commit', 'off', true)",
-								 claim, 2, more, &answer);
 
-	*verdict = answer && strcmp(answer, "cancel") == 0 ? CUDAL1_VERDICT_CANCEL
-		: answer && strcmp(answer, "lost") == 0 ? CUDAL1_VERDICT_LOST : CUDAL1_VERDICT_CONTINUE;
-	free(answer);
-	return outcome;
+	/* of a lease of a minute a crash may take back half a second, so no flush of the log is due */
+	return report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3::jsonb,"
+				  " pg_catalog.make_interval(secs => $4::float8))"
+				  " FROM pg_catalog.set_config('synchronous_commit', 'off', true)",
+				  claim, 2, more, answer);
 }
 
 Cudal1Call
 cudal1_queue_release(const Cudal1Claim *claim)
 {
-	char	   *answer;
-	Cudal1Call	outcome = report("SELECT cudal1.release($1::bigint, $2::int)", claim, 0, NULL,
-								 &answer);
+	Cudal1Answer answer;
 
-	free(answer);
-	return outcome;
+	return report("SELECT cudal1.release($1::bigint, $2::int)", claim, 0, NULL, &answer);
 }
 
 Cudal1Call
@@ -158,11 +160,6 @@ cudal1_queue_finish(const Cudal1Claim *claim, const char *result, const char *ou
 		" pg_catalog.jsonb_build_object('type', 'result', 'outcome', $4::text,"
 		" 'detail', $5::text)))";
 	const char *more[] = {result, outcome, detail};
-	char	   *words;
-	Cudal1Call	done = report(query, claim, 3, more, &words);
 
-	*answer = words && strcmp(words, "stored") == 0 ? CUDAL1_ANSWER_STORED
-		: words && strcmp(words, "later") == 0 ? CUDAL1_ANSWER_LATER : CUDAL1_ANSWER_LOST;
-	free(words);
-	return done;
+	return report(query, claim, 3, more, answer);
 }

@@ -22,13 +22,6 @@ typedef enum Cudal1Call
 	CUDAL1_CALL_FAILED			/* another try would fail, too */
 } Cudal1Call;
 
-typedef enum Cudal1Verdict
-{
-	CUDAL1_VERDICT_CONTINUE,
-	CUDAL1_VERDICT_CANCEL,
-	CUDAL1_VERDICT_LOST
-} Cudal1Verdict;
-
 typedef struct Cudal1Claim
 {
 	int64_t		job_id;
@@ -45,10 +38,13 @@ typedef struct Cudal1Heat
 	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Heat;
 
+/* to a report on a claim */
 typedef enum Cudal1Answer
 {
-	CUDAL1_ANSWER_STORED,
+	CUDAL1_ANSWER_CONTINUE,
+	CUDAL1_ANSWER_CANCEL,
 	CUDAL1_ANSWER_LOST,			/* another has the job */
+	CUDAL1_ANSWER_STORED,
 	CUDAL1_ANSWER_LATER			/* a session's open transaction is changing the job */
 } Cudal1Answer;
 
@@ -82,10 +78,9 @@ extern Cudal1Call cudal1_queue_register(const char *host, const char *line, int6
 										char **key);
 extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat);
 
-/* progress: a JSON document in UTF-8, or NULL */
+/* progress: a JSON document in UTF-8, or NULL; *answer: when DONE */
 extern Cudal1Call cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress,
-										 Cudal1Verdict *verdict);
-
+										 Cudal1Answer *answer);
 /* result: a JSON document in UTF-8, or NULL and what stands in its place; *answer: when DONE */
 extern Cudal1Call cudal1_queue_finish(const Cudal1Claim *claim, const char *result,
 									  const char *outcome, const char *detail,
