@@ -77,9 +77,8 @@ DECLARE
 	m		record;
 	broken	text;
 BEGIN
-	PERFORM cudal1.raise_if(name IS NULL OR base IS NULL OR changes IS NULL
-		OR purpose IS NULL, '22004',
-		'name, base, changes and purpose must not be null');
+	PERFORM cudal1.raise_if(name IS NULL OR base IS NULL OR changes IS NULL OR purpose IS NULL,
+		'22004', 'name, base, changes and purpose must not be null');
 	PERFORM cudal1.raise_if(
 		NOT cudal1.matches(name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
 		'name must be a lower case letter, and up to 62 lower case letters, digits '

@@ -139,12 +139,17 @@ BEGIN
 		'Add a mended reference as another task; cudal1_check_reference() has this one checked '
 			'again.', t.reference_detail);
 	PERFORM cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
-		cudal1.reference_problem(t),
-		'Add it with other inputs or tolerances as another task.');
+		cudal1.reference_problem(t), 'Add it with other inputs or tolerances as another task.');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_reference IS
 'error 55000 where nothing can be submitted to a task, see cudal1.reference_problem()';
+
+CREATE FUNCTION cudal1.check_number(argument text, value float8, low float8, high float8)
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+RETURN cudal1.raise_if((value >= low AND value <= high) IS NOT TRUE, '22023',
+	format('argument "%s" must lie between %s and %s', argument, low, high));
+COMMENT ON FUNCTION cudal1.check_number IS 'error 22023 for a number that is null or out of range';
 
 CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
@@ -158,8 +163,8 @@ CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN cudal1.raise_if(
 	ids IS NULL OR EXISTS (SELECT FROM unnest(ids) AS u (id) WHERE u.id IS NULL), '22004',
-	format(CASE WHEN ids IS NULL THEN '%s must not be null' ELSE '%s must not contain nulls' END,
-		argument));
+	format(CASE WHEN ids IS NULL OR argument NOT LIKE '%s' THEN '%s must not be null'
+		ELSE '%s must not contain nulls' END, argument));
 COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
@@ -176,17 +181,6 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_candidates IS
 'error 42704 where one of these does not exist, 22004 where one is null';
-
-CREATE FUNCTION cudal1.check_candidate(id bigint, argument text)
-RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(id IS NULL, '22004', argument || ' must not be null');
-	PERFORM cudal1.check_candidates(ARRAY[id]);
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_candidate IS
-'error 42704 where this one does not exist, 22004 where it is null';
 
 CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
@@ -431,7 +425,7 @@ AS $$
 DECLARE
 	c		cudal1.candidate;
 BEGIN
-	PERFORM cudal1.check_candidate(candidate_id, 'candidate_id');
+	PERFORM cudal1.check_candidates(ARRAY[candidate_id], 'candidate_id');
 	PERFORM cudal1.check_reason(reason);
 	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');

@@ -16,10 +16,7 @@ CREATE FUNCTION @extschema@.cudal1_set_weight(role name, weight float8)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(role IS NULL OR weight IS NULL,
-		'22004', 'role and weight must not be null');
-	PERFORM cudal1.raise_if(NOT (weight >= 0.001 AND weight <= 1000), '22023',
-		'weight must lie between 0.001 and 1000');
+	PERFORM cudal1.check_number('weight', weight, 0.001, 1000);
 	PERFORM cudal1.check_name('role', role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)

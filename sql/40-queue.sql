@@ -207,7 +207,6 @@ DECLARE
 	d		cudal1.device;
 	next	record;
 	j		cudal1.job;
-	m		cudal1.job;
 	members	cudal1.job[];
 BEGIN
 	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
@@ -249,22 +248,20 @@ BEGIN
 		ON CONFLICT (device_id, trainer) DO UPDATE
 			SET started = excluded.started, due = excluded.due,
 				claimed_at = excluded.claimed_at;
-	FOREACH m IN ARRAY members LOOP
-		UPDATE cudal1.job AS x
-			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
-				login = cudal1.caller(), device_id = d.device_id,
-				claimed_at = clock_timestamp(),
-				heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
-				lease_until = clock_timestamp() + claim.lease, progress = NULL
-			WHERE x.job_id = m.job_id;
-		IF m.kind = 'measure' THEN
-			-- one that was discarded was proposed again by a transaction that did not see it yet
-			UPDATE cudal1.candidate AS c
-				SET state = 'measuring', failure = NULL, detail = NULL, score = NULL,
-					decided_at = NULL, measurement_id = NULL
-				WHERE c.candidate_id = m.candidate_id AND c.state IN ('queued', 'discarded');
-		END IF;
-	END LOOP;
+	UPDATE cudal1.job AS x
+		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
+			login = cudal1.caller(), device_id = d.device_id, claimed_at = clock_timestamp(),
+			heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
+			lease_until = clock_timestamp() + claim.lease, progress = NULL
+		WHERE x.job_id = ANY (ARRAY(SELECT m.job_id FROM unnest(members) AS m));
+	IF j.kind = 'measure' THEN
+		-- one that was discarded was proposed again by a transaction that did not see it yet
+		UPDATE cudal1.candidate AS c
+			SET state = 'measuring', failure = NULL, detail = NULL, score = NULL,
+				decided_at = NULL, measurement_id = NULL
+			WHERE c.candidate_id = ANY (ARRAY(SELECT m.candidate_id FROM unnest(members) AS m))
+				AND c.state IN ('queued', 'discarded');
+	END IF;
 	RETURN QUERY
 		SELECT (members[n]).job_id, (members[n]).attempt + 1,
 			CASE WHEN n = 1 THEN cudal1.describe_claim(members, d) END
@@ -372,7 +369,7 @@ BEGIN
 	-- whole queue, and each claim would
 	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x
 		WHERE x.state = 'queued' AND x.deadline <= moment
-				 ORDER BY x.deadline LIMIT 1000);
+		ORDER BY x.deadline LIMIT 1000);
 	IF due = '{}' THEN
 		RETURN 0;
 	END IF;

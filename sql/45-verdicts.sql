@@ -100,7 +100,20 @@ BEGIN
 					AND y.state = 'queued'
 				FOR UPDATE SKIP LOCKED));
 	PERFORM cudal1.place_candidate(c.candidate_id) WHERE 'successful' IN (ends, c.state);
-	PERFORM cudal1.judge_reference(c.candidate_id) WHERE c.purpose = 'certification';
+	-- the reference as its own candidate is good, bad or unchecked then
+	PERFORM cudal1.note_reference(t.task_id,
+			CASE ends WHEN 'successful' THEN 'good'
+				WHEN 'discarded' THEN CASE failure WHEN 'unverified' THEN 'bad' ELSE 'unchecked' END
+				ELSE 'bad' END,
+			CASE ends WHEN 'failed' THEN format('%s it fails (%s)%s: %s',
+				CASE t.baseline WHEN 'reference' THEN 'as its own candidate'
+					ELSE format('as baseline "%s"', t.baseline) END, failure,
+				', and its runs change ' || (SELECT m.evidence ->> 'restored'
+					FROM cudal1.measurement AS m WHERE m.candidate_id = c.candidate_id
+					ORDER BY m.measurement_id DESC LIMIT 1), cudal1.clip(detail))
+				ELSE cudal1.clip(detail) END, true)
+		FROM cudal1.reference_check AS k JOIN cudal1.task AS t USING (task_id)
+		WHERE c.purpose = 'certification' AND k.candidate_id = c.candidate_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.give_verdict IS

@@ -44,26 +44,6 @@ $$;
 COMMENT ON FUNCTION cudal1.end_waiting IS
 'discards the candidates that wait for a task, its reference''s check apart';
 
-CREATE FUNCTION cudal1.judge_reference(candidate_id bigint)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
-AS $$
-	SELECT cudal1.note_reference(t.task_id,
-			CASE WHEN c.state = 'successful' THEN 'good'
-				 WHEN c.failure IN ('lost', 'cancelled') THEN 'unchecked' ELSE 'bad' END,
-			CASE WHEN c.state = 'failed' THEN format('%s it fails (%s)%s: %s',
-				CASE t.baseline WHEN 'reference' THEN 'as its own candidate'
-					ELSE format('as baseline "%s"', t.baseline) END, c.failure,
-				', and its runs change ' || (SELECT m.evidence ->> 'restored'
-					FROM cudal1.measurement AS m WHERE m.candidate_id = c.candidate_id
-					ORDER BY m.measurement_id DESC LIMIT 1), c.detail)
-				ELSE c.detail END, true)
-		FROM cudal1.reference_check AS k JOIN cudal1.candidate AS c USING (candidate_id)
-			JOIN cudal1.task AS t ON t.task_id = k.task_id
-		WHERE k.candidate_id = judge_reference.candidate_id;
-$$;
-COMMENT ON FUNCTION cudal1.judge_reference IS
-'after the verdict on a reference as its own candidate, it is good, bad or unchecked';
-
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
@@ -184,5 +164,4 @@ task is not certified and this does not wait already; returns the number of jobs
 measurement of a task certifies it: it tells whether zeros, a copy of an input, the output for other
 inputs, work on half of an input or on its means, or means of the outputs would be right. Probes do
 not count for them. cudal1.task.certified then says weak and certified_detail what is right, or
-passed. Without being asked, a device that has nothing to do does it for a task whose reference is
-unchecked, unless the setting cudal1.certify (on) or the task''s option certify says no';
+passed. cudal1_check_reference() says when that is done without being asked';

@@ -25,8 +25,7 @@ DECLARE
 	tasks	bigint[];
 	passed	bigint[];
 BEGIN
-	PERFORM cudal1.raise_if(candidate_ids IS NULL OR profile IS NULL
-			OR priority IS NULL, '22004',
+	PERFORM cudal1.raise_if(candidate_ids IS NULL OR profile IS NULL OR priority IS NULL, '22004',
 		'candidate_ids, profile and priority must not be null');
 	PERFORM cudal1.check_candidates(candidate_ids);
 	PERFORM cudal1.demand_submission('-', '-', priority);
@@ -426,7 +425,6 @@ CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(device_key IS NULL, '22004', 'device_key must not be null');
 	PERFORM cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d SET chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;

@@ -62,12 +62,6 @@ $$;
 COMMENT ON FUNCTION cudal1.softmax IS
 'the probabilities of cells (CUDA-L1, eq. 1), less the largest mean so that nothing overflows';
 
-CREATE FUNCTION cudal1.check_temperature(temperature float8)
-RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(NOT (temperature >= 1e-6 AND temperature <= 1e9), '22023',
-	'argument "temperature" must be a number between 1e-6 and 1e9');
-COMMENT ON FUNCTION cudal1.check_temperature IS 'error 22023 for a temperature out of range';
-
 CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
 	pool text DEFAULT 'main', recorded boolean DEFAULT true)
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
@@ -92,9 +86,8 @@ DECLARE
 	mean	float8;
 	tries	int := 0;
 BEGIN
-	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 1000, '22023',
-		'argument "n" must be between 1 and 1000');
-	PERFORM cudal1.check_temperature(temperature);
+	PERFORM cudal1.check_number('n', n, 1, 1000);
+	PERFORM cudal1.check_number('temperature', coalesce(temperature, 1), 1e-6, 1e9);
 	PERFORM cudal1.check_word('strategy', used, '{bucket,island,random}');
 	SELECT array_agg(b.bucket ORDER BY b.bucket), array_agg(b.codes ORDER BY b.bucket),
 			array_agg(b.mean ORDER BY b.bucket), sum(b.codes)
@@ -234,7 +227,7 @@ DECLARE
 	in_pool	constant int := cudal1.find_pool(pool);
 	t		cudal1.task;
 BEGIN
-	PERFORM cudal1.check_temperature(temperature);
+	PERFORM cudal1.check_number('temperature', coalesce(temperature, 1), 1e-6, 1e9);
 	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_bucket_stats.task;
 	IF NOT FOUND THEN
 		t := cudal1.find_task(task);		-- raises the error
@@ -403,8 +396,7 @@ DECLARE
 	braced	text;
 	id		bigint;
 BEGIN
-	PERFORM cudal1.raise_if(name IS NULL
-			OR kind IS NULL OR words IS NULL, '22004',
+	PERFORM cudal1.raise_if(name IS NULL OR kind IS NULL OR words IS NULL, '22004',
 		'name, kind and text must not be null');
 	PERFORM cudal1.check_label(name);
 	PERFORM cudal1.check_word('kind', kind, '{contrastive,augment}');
@@ -412,9 +404,8 @@ BEGIN
 		'54000', 'text and system must not be longer than 1 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.has_place(words, 'reference'), '22023',
 		'text must have the place {reference}');
-	PERFORM cudal1.raise_if(kind = 'contrastive'
-			AND NOT cudal1.has_place(words, 'exemplars'), '22023',
-		'text of a contrastive template must have the place {exemplars}');
+	PERFORM cudal1.raise_if(kind = 'contrastive' AND NOT cudal1.has_place(words, 'exemplars'),
+		'22023', 'text of a contrastive template must have the place {exemplars}');
 	PERFORM cudal1.raise_if(kind = 'augment'
 			AND cudal1.has_place(concat_ws(E'\n', preface, words), 'exemplars'), '22023',
 		'a template of kind augment can''t have the place {exemplars}',
@@ -440,8 +431,7 @@ BEGIN
 				AND x.kind = cudal1_add_prompt_template.kind
 				AND x.system IS NOT DISTINCT FROM preface;
 		PERFORM cudal1.raise_if(NOT FOUND, '23505',
-			format('template "%s" exists with other words', name),
-			'Add it under another name.');
+			format('template "%s" exists with other words', name), 'Add it under another name.');
 		RETURN id;
 	END IF;
 	PERFORM cudal1.store(cudal1.caller(),
@@ -457,9 +447,7 @@ them: cudal1_counters), {failures} (with their reasons), {requirements}, {restri
 {answer_format}, the three sections; without that place any one fenced code is an answer. Other
 words in braces stay as they are, with a NOTICE for the first three; kind augment has no exemplars.
 system: words of the message of role system, with the same places (NULL: none). Every role may use a
-template. Errors: 23505 other words under the name, 22023 an unknown kind, no place for the
-reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 more than 1 MiB,
-53400 a quota is used up';
+template. text and system have at most 1 MiB';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)
@@ -485,9 +473,7 @@ BEGIN
 	t := cudal1.find_task(task);
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.check_word('kind', kind, '{contrastive,augment}');
-	PERFORM cudal1.raise_if(failures IS NULL
-			OR failures NOT BETWEEN 0 AND 100, '22023',
-		'failures must lie between 0 and 100');
+	PERFORM cudal1.check_number('failures', failures, 0, 100);
 	w := cudal1.find_template(coalesce(template, kind), kind, failures);
 	used := COALESCE(strategy, t.strategy);
 
@@ -598,9 +584,8 @@ DECLARE
 	id		bigint;
 BEGIN
 	PERFORM cudal1.raise_if(prompt IS NULL, '22004', 'prompt must not be null');
-	PERFORM cudal1.raise_if(octet_length(prompt) > 4194304
-			OR octet_length(system) > 4194304, '54000',
-		'prompt and system must not be longer than 4 MiB');
+	PERFORM cudal1.raise_if(octet_length(prompt) > 4194304 OR octet_length(system) > 4194304,
+		'54000', 'prompt and system must not be longer than 4 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(prompt, '[^[:space:]]', 4194304), '22023',
 		'prompt must not be empty');
 	PERFORM cudal1.raise_if(coalesce(array_ndims(exemplars), 1) > 1

@@ -99,14 +99,13 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8,
 	float8, jsonb) IS
-'adds a model behind an endpoint that speaks OpenAI''s chat completions, and returns its id;
-operators only. endpoint: base address, http(s)://host/v1 or unix:/path/of/socket:/v1; key_name: the
-name of its key in the server''s file cudal1.key_file, never the key; parameters: members of every
-request (temperature, max_tokens, ...); prices are for a million tokens. Options: stream (true),
+'adds a model behind an endpoint that speaks OpenAI''s chat completions, and returns its id.
+endpoint: base address, http(s)://host/v1 or unix:/path/of/socket:/v1; key_name: the name of its key
+in the server''s file cudal1.key_file, never the key; parameters: members of every request
+(temperature, max_tokens, ...); prices are for a million tokens. Options: stream (true),
 connect_seconds (10), stall_seconds (120: nothing arrives), total_seconds (1800), backoff_seconds
 (1), max_tries (8), max_answer_bytes (1 MiB), max_body_bytes (64 MiB). Added again with the same
-endpoint, model and parameters, key, limits, prices and options become the new ones; errors: 23505
-another content under the name, 22023 values out of range';
+endpoint, model and parameters, key, limits, prices and options become the new ones';
 
 CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -132,8 +131,7 @@ DECLARE
 	owner	text;
 	room	record;
 BEGIN
-	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 10000,
-		'22023', 'n must lie between 1 and 10000');
+	PERFORM cudal1.check_number('n', n, 1, 10000);
 	-- the proposal's key will be that of its request, of whatever number
 	PERFORM cudal1.demand_submission('-', coalesce(method, m.name), priority, group_key,
 		'request 9223372036854775807');

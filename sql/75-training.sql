@@ -85,8 +85,7 @@ BEGIN
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id)
 			JOIN cudal1.campaign AS c USING (campaign_id)
 		WHERE x.group_key = cudal1_answer_group.group_key;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('group "%s" does not exist', group_key),
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('group "%s" does not exist', group_key),
 		'Groups come from cudal1_next_group().');
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
 	SELECT x.answered_at, x.answers INTO g.answered_at, g.answers FROM cudal1.campaign_group AS x

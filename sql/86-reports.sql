@@ -492,8 +492,7 @@ RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, spee
 -- the planner takes each function for a thousand rows, and compiling took 0.2 s a call
 SET jit = off
 BEGIN ATOMIC
-	SELECT cudal1.raise_if(width IS NULL OR NOT (width >= 0.001 AND width <= 10), '22023',
-		'argument "width" must lie between 0.001 and 10');
+	SELECT cudal1.check_number('width', width, 0.001, 10);
 	WITH labelled AS MATERIALIZED (
 		SELECT c.level AS label, c.place, floor(ln(c.achieved) / width)::int AS k
 			FROM cudal1.counted_speedups(method, device, 'drop',

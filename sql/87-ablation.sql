@@ -89,7 +89,7 @@ BEGIN
 	switches := switches[:];
 	PERFORM cudal1.raise_if(n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s), '22023',
 		'switches must not repeat a name');
-	PERFORM cudal1.check_candidate(candidate_id, 'candidate_id');
+	PERFORM cudal1.check_candidates(ARRAY[candidate_id], 'candidate_id');
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
 	PERFORM cudal1.raise_if(c.code = '' AND c.purpose <> 'withheld', '55000',
 		format('the code of candidate %s was pruned', c.candidate_id));

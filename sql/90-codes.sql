@@ -54,7 +54,7 @@ DECLARE
 	shown	bigint[] := '{NULL}';
 	known	bigint[] := '{}';
 BEGIN
-	PERFORM cudal1.check_candidate(candidate, 'candidate');
+	PERFORM cudal1.check_candidates(ARRAY[candidate], 'candidate');
 	depth := 0;
 	WHILE codes <> '{}' LOOP
 		known := known || codes;

@@ -26,9 +26,8 @@ DECLARE
 	t		cudal1.task;
 	id		bigint;
 BEGIN
-	PERFORM cudal1.raise_if(candidate IS NULL, '22004', 'candidate must not be null');
 	PERFORM cudal1.demand_submission('-', '-', priority);
-	PERFORM cudal1.check_candidate(candidate, 'candidate');
+	PERFORM cudal1.check_candidates(ARRAY[candidate], 'candidate');
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.candidate_id = cudal1_profile.candidate;
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = c.task_id;
@@ -117,7 +116,7 @@ RETURNS TABLE (name text, value float8, unit text, tool text, device text, measu
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.check_candidate(candidate, 'candidate');
+	PERFORM cudal1.check_candidates(ARRAY[candidate], 'candidate');
 	RETURN QUERY SELECT k.* FROM cudal1.counters(candidate) AS k;
 	IF NOT FOUND THEN
 		RAISE NOTICE USING MESSAGE = format('candidate %s has no counters', candidate) || coalesce(

@@ -349,7 +349,7 @@ SELECT cudal1_add_campaign('can''t', 'evolve', '{m1}', '{a}', '{"max_candidates"
 UPDATE cudal1.campaign SET options = options || '{"temperature": 0}' WHERE name = 'can''t';
 SELECT pg_temp.advance() \g /dev/null
 SELECT is((SELECT array_agg(concat_ws(' ', state, trials, note) ORDER BY name) FROM cudal1.campaign_progress WHERE name LIKE 'can%'),
-	'{running 1,"paused 0 no request can be made: argument \"temperature\" must be a number between 1e-6 and 1e9"}', 'a campaign that cannot make its prompts is paused, and the next goes on');
+	'{running 1,"paused 0 no request can be made: argument \"temperature\" must lie between 1e-06 and 1000000000"}', 'a campaign that cannot make its prompts is paused, and the next goes on');
 
 SELECT * FROM finish();
 ROLLBACK;
