@@ -115,7 +115,7 @@ sub scalar_of
 sub wait_for
 {
 	my ($node, $query, $wanted, $name, $database) = @_;
-	ok(poll($node, $database // 'postgres', $query, $wanted), $name);
+	ok($node->poll_query_until($database // 'postgres', $query, $wanted), $name);
 	return;
 }
 
@@ -133,25 +133,12 @@ END
 	return;
 }
 
-# While a server recovers, psql may end before it has read the query, which ends poll_query_until by a broken pipe.
-sub poll
-{
-	my ($node, @query) = @_;
-	for (1 .. 100)
-	{
-		my $found = eval { $node->poll_query_until(@query) };
-		return $found if !$@;
-		die $@ if $@ !~ /broken pipe/i;
-	}
-	return;
-}
-
 # waits for the worker of a database, because a server accepts connections before its workers run
 sub worker_pid
 {
 	my ($node, $database) = @_;
 	my $state = "FROM cudal1.worker_state() WHERE database = '@{[ $database // 'postgres' ]}'";
-	poll($node, 'postgres', "SELECT count(pid) > 0 $state") or die "no worker\n";
+	$node->poll_query_until('postgres', "SELECT count(pid) > 0 $state") or die "no worker\n";
 	return $node->safe_psql('postgres', "SELECT pid $state");
 }
 
