@@ -64,16 +64,12 @@ sub submit
 	return;
 }
 
-sub is_drained { return sql($undecided) == 0 && sql('SELECT count(*) FROM cudal1.job') == 0 }
-
 sub drained
 {
 	my ($name) = @_;
-	my $until = time() + 300;
-	my $good;
-	sleep 0.1 until ($good = is_drained()) || time() > $until;
-	# a machine that stood still meanwhile is asked once more
-	ok($good || is_drained(), $name) or diag(sql('SELECT * FROM cudal1.job'), sql('SELECT * FROM cudal1_status()'));
+	local $PostgreSQL::Test::Utils::timeout_default = 300;
+	ok($node->poll_query_until('postgres', "SELECT ($undecided) + (SELECT count(*) FROM cudal1.job) = 0"), $name)
+	  or diag(sql('SELECT * FROM cudal1.job'), sql('SELECT * FROM cudal1_status()'));
 	return;
 }
 

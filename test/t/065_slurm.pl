@@ -25,7 +25,7 @@ sub await
 	my ($name, $test, $seconds) = @_;
 	my $until = time() + ($seconds // 120);
 	my $good;
-	sleep 0.05 until ($good = $test->()) || time() > $until;
+	sleep 0.2 until ($good = $test->()) || time() > $until;
 	# a machine that stood still meanwhile is asked once more
 	$good ||= $test->();
 	ok($good, $name) or diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { slurp_file($_) } glob "$dir/pilot-*");
@@ -59,7 +59,9 @@ sub pilot
 {
 	my ($sbatch, @agent) = @_;
 	local $ENV{PGUSER} = 'measurer';
-	my $said = slurm('sbatch', '--parsable', "--output=$dir/pilot-%j", @$sbatch, $pilot, '--prefetch', '0', '--poll', '1', @agent);
+	my $said = slurm('sbatch', '--parsable', "--output=$dir/pilot-%j", @$sbatch, $pilot, '--prefetch', '0', '--poll', '1',
+		# each pilot looks for PyTorch, which takes seconds
+		'--python', '/bin/false', @agent);
 	return $said =~ /^(\d+)/ ? $1 : BAIL_OUT("sbatch: $said");
 }
 sub pilots_on { my ($where) = @_; return grep { $_->[2] eq $where } pilots() }
