@@ -110,25 +110,24 @@ SKIP:
 	my $lazy = "        self.first = torch.nn.Linear(64, 64)\n        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(self.first(x))\n";
 	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
 	my $turns = "\n    def forward(self, x):\n        return (8000 * x%s).sin()";
-	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
+	# a candidate writes to a buffer where the reference binds an attribute
+	my $writing = "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n";
+	for my $case ([ 'keeps sparse', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n",
+			$writing, "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
 		[ 'moves', "        self.calls = torch.zeros(())\n\n    def forward(self, x):\n        self.calls = self.calls + 1\n        return x + time.time_ns() % 1000\n" ],
 		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
 		[ 'writes', "        self.register_buffer('center', torch.zeros(64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
-		[ 'lazy', $lazy, $lazy ],
-		[ 'eager', $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
+		[ 'lazy eager', $lazy, $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
 		[ 'turned', $lazy =~ s/Linear\(64, /LazyLinear(/r, $lazy =~ s/( *self.first = .*\n)( *self.layer = .*\n)/$2$1/r =~ s/LazyLinear\(8/Linear(64, 8/r ],
-		[ 'sparse', "\n    def forward(self, x):\n        return x * 2\n", "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
-		[ 'labels', $labels, $labels, "def get_inputs():\n    return [torch.randint(0, 3, (64,)).float()]\n" ])
+		[ 'labels', "$labels\n" . $inputs =~ s/randn\(64/randint(0, 3, (64,)).float(/r, $labels ])
 	{
-		my ($name, $body, $other, $given) = @$case;
-		# a candidate writes to a buffer where the reference binds an attribute
-		my $code = sprintf($top, 'New') . ($other // "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n");
+		my ($names, $body, @codes) = @$case;
 		my $job = {
-			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . ($given // $inputs) },
+			task => { name => $names, language => 'pytorch', cores => 1, reference => sprintf($top, '') . "$body\n" . ($body =~ /get_inputs/ ? '' : $inputs) },
 			device => { key => "cpu:$core" },
-			profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05 } };
-		($result->{$name}) = measure_candidates($dir, $job, [$code]);
+			profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 } };
+		@$result{ split / /, $names } = measure_candidates($dir, $job, [ map { sprintf($top, 'New') . $_ } @codes ? @codes : $writing ]);
 	}
 	is("$result->{keeps}{outcome} $result->{keeps}{reference}", 'successful good', 'a candidate that keeps the state in another way is right');
 	is($result->{keeps}{evidence}{restored}, 'self.hidden', 'what is restored is told');
