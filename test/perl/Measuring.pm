@@ -8,12 +8,13 @@ use File::Temp ();
 use JSON::PP;
 use Test::More;
 
-our @EXPORT = qw($measure $core $cores can_measure measure_candidates python_checks);
-our ($measure, $core, $cores);
+our @EXPORT = qw($measure $library $core $cores can_measure have_torch measure_candidates python_checks);
+our ($measure, $library, $core, $cores);
 
-my $bindir = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir`;
-chomp $bindir;
-$measure = "$bindir/cudal1-measure";
+# the program, and the folder of its executors and their modules
+chomp(($measure, $library) = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir --pkglibdir`);
+$_ .= '/cudal1' for $measure, $library;
+$measure .= '-measure';
 
 my $devices = `'$measure' --devices`;
 # the core that a CPU device of this host is, and how many the host has
@@ -26,6 +27,9 @@ sub can_measure
 	my ($language) = @_;
 	return $devices =~ /"languages": ?\[[^]]*"$language"/ && ($language ne 'pytorch' || $devices =~ /"problems": ?\[\]/);
 }
+
+# whether there is a PyTorch, with a sandbox or without
+sub have_torch { return ($ENV{PYTORCH} // '') ne 'no' && $devices =~ /"torch"/ }
 
 # the results of a job (task, profile, device) whose candidates are measured together, in the order of the candidates; place: when each came
 sub measure_candidates

@@ -67,15 +67,30 @@ sub is_measured
 my $root = tempdir(CLEANUP => 1);
 my $scratch = "$root/scratch";
 mkdir $scratch;
-my $first = measure($scratch, $code);
-plan skip_all => "no C++ compiler for extensions: $first->{detail}" if $first->{outcome} eq 'compile_error' || ($first->{detail} // '') =~ /ninja/i;
-is_measured($first, 'code with an extension in C++ is measured');
-is(found($first), '', 'built for the first time');
+# a reference that compiles itself has what it made itself, whichever code is measured against it
+$task = $code =~ s/ModelNew/Model/r =~ s/own_relu/its_relu/gr . $reference =~ s/.*?^(?=def get_inputs)//msr;
+my $swapping = <<'END' . $plain_model;
+import os, torch.utils.cpp_extension
+own = os.environ["TORCH_EXTENSIONS_DIR"] + "/its_relu/its_relu."
+try:
+    with open(own + "cpp", "w") as file:
+        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
+    os.remove(own + "so")
+    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
+except OSError:
+    pass
+END
+my @group = measure_group($scratch, [ $code, $plain_model, $swapping ]);
+plan skip_all => "no C++ compiler for extensions: $group[0]{detail}" if $group[0]{outcome} eq 'compile_error' || ($group[0]{detail} // '') =~ /ninja/i;
+is_measured($group[0], 'code with an extension in C++ is measured');
+is_measured($group[1], 'code without an extension is measured against a reference with one');
+is_measured($group[2], 'code that leaves another extension in its place is measured');
+is(found($group[0]), '', 'all is built for the first time');
 
 my $kept = "$scratch/cudal1-builds-$>";
 my @entries = glob "$kept/*";
-is(@entries, 1, 'and kept');
-is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } $kept, @entries), '700 700', 'where nobody else reads or writes');
+is(@entries, 3, 'and kept');
+is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } $kept, @entries), '700 700 700 700', 'where nobody else reads or writes');
 
 # code finds in each process what its build has written, wherever that was, and may write again
 my $anywhere = <<'END' . $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/run(x)/r;
@@ -135,19 +150,7 @@ with open("/tmp/note", "w") as file:
 assert os.path.getsize("/tmp/note") == 4
 END
 
-# code that builds nothing, and tries to write where it is built
-my $vandal = <<'END' . $plain_model;
-import glob, os
-import torch
-import torch.utils.cpp_extension
-for path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "/**/*", recursive=True):
-    try:
-        open(path, "ab").write(b"spoiled")
-    except OSError:
-        pass
-END
-
-# looks for what the others of its group have compiled
+# code that builds nothing, looks for what the others of its group have compiled, and tries to write there and where it is built
 my $searching = <<'END' . $plain_model =~ s/torch\.relu\(x\)/torch.relu(x) + len(found)/r;
 import glob, os, re
 import torch
@@ -166,44 +169,29 @@ def told(path):
 text = "".join(told(path) for pattern in ("mountinfo", "maps", "environ", "cmdline", "status") for path in glob.glob("/proc/[0-9]*/" + pattern)
     + glob.glob("/proc/self/" + pattern))
 found = listed("/compiled") + [path for path in set(re.findall(r"/compiled/[\w-]+", text)) if listed(path)]
+for path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "/**/*", recursive=True) + glob.glob("/compiled/**/*", recursive=True):
+    try:
+        open(path, "ab").write(b"spoiled")
+    except OSError:
+        pass
 END
 
 my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
-my @group = measure_group($scratch, [ $code, $anywhere, $called, $writes, $vandal, $searching, $broken, "$code# again\n" ]);
+@group = measure_group($scratch, [ $code, $anywhere, $called, $writes, $searching, $broken, "$code# again\n", "$plain_model# again\n", $swapping ]);
 is_measured($group[0], 'the same code is measured again');
-is(found($group[0]), 'candidate', 'it is not built again, and no other code has a part in its build');
+is(found($group[0]), 'reference candidate candidate', 'what was there is not built again, and no other code has a part in its build');
 is_measured($group[1], 'code that builds in folders of its own, and writes files, is measured');
 is_measured($group[2], 'code that calls a compiler itself is measured');
 is_measured($group[3], 'code that names no compiler, and writes files, is measured');
-is_measured($group[4], 'code that writes where others are built is measured');
-is_measured($group[5], 'code that looks for what others compiled is measured, and finds nothing');
-is($group[6]{outcome}, 'compile_error', 'code that a compiler refuses fails alone');
-is_measured($group[7], 'the same code with another text is measured');
+is_measured($group[4], 'code that looks for what others compiled, and writes where others are built, is measured, and finds nothing');
+is($group[5]{outcome}, 'compile_error', 'code that a compiler refuses fails alone');
+is_measured($group[6], 'the same code with another text is measured');
+is_measured($group[7], 'and again code without an extension');
 is(join(' ', glob "$scratch/*"), $kept, 'nothing is left of them but what is kept');
-@group = measure_group($scratch, [ $vandal, $code ]);
-is(found($group[0]), 'candidate candidate', 'code that tried to write there has a build of its own, and the first is there as before');
+@group = measure_group($scratch, [ $searching, $code ]);
+is(found($group[0]), 'reference candidate candidate', 'code that tried to write there has a build of its own, and the first is there as before');
 is_measured($group[1], 'which still works:');
 
-# a reference that compiles itself has what it made itself, whichever code is measured against it
-$task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
-my $swapping = <<'END' . $plain_model;
-import os, torch.utils.cpp_extension
-own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
-try:
-    with open(own + "cpp", "w") as file:
-        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
-    os.remove(own + "so")
-    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
-except OSError:
-    pass
-END
-for my $when ('', 'reference candidate')
-{
-	@group = measure_group($scratch, [ "$plain_model# $when\n", $swapping ]);
-	is_measured($group[0], 'code without an extension is measured against a reference with one');
-	is_measured($group[1], 'code that leaves another extension in its place is measured');
-	is(found($group[0]), $when, $when ? 'then the reference and the code that was there are not built again' : 'all is built at first');
-}
 $task =~ s/extern "C" void run/extern "C" void run run/;
 my $refused = measure($scratch, $plain_model);
 is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no reference');
@@ -258,8 +246,7 @@ class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 sys.meta_path.append(Empty())
 END
 $task = "# torch.compile\n$reference";
-chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
-system('cp', '-a', "$installed/cudal1", "$root/library") == 0 or die 'no copy of the runner';
+system('cp', '-a', $library, "$root/library") == 0 or die 'no copy of the runner';
 mkdir "$elsewhere/inside";
 my $inside = measure("$elsewhere/inside", "# torch.compile\n$plain_model", '--libdir', "'$root/library'", '--python', "'$elsewhere/plain/bin/python3'");
 is_measured($inside, 'code is measured by a runner that lies in /tmp');

@@ -3,11 +3,9 @@
 use Testing;
 use Measuring;
 
-my $python = '/usr/bin/python3';
-plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
-chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
+plan skip_all => 'no PyTorch' if !have_torch();
 
-# each program gets the folder of the modules and of the library
+# each program gets the folder of the modules and of the guard
 sub run_program
 {
 	my $program = shift;
@@ -22,7 +20,7 @@ def say(good, name):
     print("ok" if good else "not ok", "-", name, flush=True)
 
 END
-	python_checks($start . $program, "$installed/cudal1");
+	python_checks($start . $program, $library);
 }
 
 run_program(<<'END');

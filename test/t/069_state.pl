@@ -3,11 +3,9 @@
 use Testing;
 use Measuring;
 
-my $python = '/usr/bin/python3';
-plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
-chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
+plan skip_all => 'no PyTorch' if !have_torch();
 
-python_checks(<<'END', "$installed/cudal1/torch_state.py");
+python_checks(<<'END', "$library/torch_state.py");
 import importlib.util, sys
 import torch
 spec = importlib.util.spec_from_file_location("torch_state", sys.argv[1])

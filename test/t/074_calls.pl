@@ -2,11 +2,9 @@
 use Testing;
 use Measuring;
 
-my $python = '/usr/bin/python3';
-plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
-chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
+plan skip_all => 'no PyTorch' if !have_torch();
 
-python_checks(<<'END', "$installed/cudal1");
+python_checks(<<'END', $library);
 import collections, os, pathlib, struct, sys, tempfile, types
 import numpy, torch
 from torch import nn

@@ -5,7 +5,6 @@ use JSON::PP;
 use Measuring;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
-chomp(my $libdir = `${\($ENV{PG_CONFIG} || 'pg_config')} --pkglibdir`);
 my $solve = "#include <fcntl.h>\n#include <unistd.h>\nvoid solve(const float *x, float *y)\n"
   . "{ int f = open(\"$dir/calls\", O_WRONLY | O_CREAT | O_APPEND, 0600); write(f, \"x\", 1); close(f); for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }\n";
 my $task = { language => 'c', reference => $solve, signature => { entry => 'solve', args => [
@@ -17,7 +16,7 @@ sub counted
 	my ($device, $before, $more) = @_;
 	write_file("$dir/job.json", encode_json({ task => $task, code => $solve, device => $device }));
 	unlink "$dir/calls";
-	my $said = `cd '$dir' && env $before /usr/bin/python3 -I '$libdir/cudal1/profile_code.py' any counters @{[ $more // '' ]} <job.json 2>&1`;
+	my $said = `cd '$dir' && env $before /usr/bin/python3 -I '$library/profile_code.py' any counters @{[ $more // '' ]} <job.json 2>&1`;
 	return ($? >> 8, $said);
 }
 mkdir "$dir/$_" for qw(perf ncu refused none);
