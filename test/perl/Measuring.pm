@@ -8,8 +8,8 @@ use File::Temp ();
 use JSON::PP;
 use Test::More;
 
-our @EXPORT = qw($measure $library $core $cores can_measure have_torch measure_candidates python_checks);
-our ($measure, $library, $core, $cores);
+our @EXPORT = qw($measure $library $core $cores $python can_measure have_torch measure_candidates python_checks);
+our ($measure, $library, $core, $cores, $python);
 
 # the program, and the folder of its executors and their modules
 chomp(($measure, $library) = `${\($ENV{PG_CONFIG} || 'pg_config')} --bindir --pkglibdir`);
@@ -17,8 +17,9 @@ $_ .= '/cudal1' for $measure, $library;
 $measure .= '-measure';
 
 my $devices = `'$measure' --devices`;
-# the core that a CPU device of this host is, and how many the host has
+# the core that a CPU device of this host is, how many the host has, and the interpreter with PyTorch
 ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
+($python) = $devices =~ /"python": ?"([^"]+)"/;
 ($cores) = $devices =~ /"host_cores": ?(\d+)/;
 
 # whether a device does so in a sandbox; for PyTorch, without a problem

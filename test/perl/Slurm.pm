@@ -8,6 +8,7 @@ use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use Processes;
+use Testing ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(have_slurm start_slurm slurm pilots node_state);
@@ -22,15 +23,6 @@ sub have_slurm
 		return 0 if !grep { -x "$_/$program" } split /:/, $ENV{PATH};
 	}
 	return 1;
-}
-
-sub put
-{
-	my ($name, $text) = @_;
-	open my $file, '>', "$dir/$name" or die "$dir/$name: $!";
-	print $file $text;
-	close $file;
-	return;
 }
 
 # what a command says
@@ -53,10 +45,9 @@ sub start_slurm
 	$dir = PostgreSQL::Test::Utils::tempdir();
 	chmod 0755, $dir;
 	mkdir "$dir/$_" for qw(controller n1 n2);
-	put('key', join '', map { chr int rand 256 } 1 .. 1024);
-	chmod 0600, "$dir/key";
-	put('gres.conf', "NodeName=n1 Name=gpu File=/dev/null\nNodeName=n1 Name=gpu File=/dev/zero\n");
-	put('slurm.conf', <<"END");
+	Testing::write_file("$dir/key", (join '', map { chr int rand 256 } 1 .. 1024), 0600);
+	Testing::write_file("$dir/gres.conf", "NodeName=n1 Name=gpu File=/dev/null\nNodeName=n1 Name=gpu File=/dev/zero\n");
+	Testing::write_file("$dir/slurm.conf", <<"END");
 ClusterName=test
 SlurmctldHost=localhost(127.0.0.1)
 SlurmUser=$user

@@ -4,14 +4,12 @@
 # is 24, so that the file ends within a few minutes.
 use Testing 'await';
 use List::Util qw(sum0);
+use Measuring;
 use Processes;
 use Time::HiRes qw(sleep time);
 use Verdicts;
 
 my $kills = $ENV{FAULTS} // 24;
-my $measure = `$ENV{PG_CONFIG} --bindir`;
-chomp $measure;
-$measure .= '/cudal1-measure';
 
 my $dir     = PostgreSQL::Test::Utils::tempdir();
 my $scratch = "$dir/scratch";

@@ -2,8 +2,7 @@
 use Testing;
 use Workers;
 
-my $libraries = `$ENV{PG_CONFIG} --pkglibdir`;
-chomp $libraries;
+chomp(my $libraries = `$ENV{PG_CONFIG} --pkglibdir`);
 plan skip_all => 'pg_cron is not installed (postgresql-15-cron)' unless -e "$libraries/pg_cron.so";
 
 my $node = new_server('cron', conf => <<'END');
