@@ -31,6 +31,7 @@
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	0x1p6	/* half precision holds products of these */
+#define HALF_MOST		65504.0	/* the largest float16 */
 #define HALF_ROUNDING	0x1p-10	/* two units of float16, to which code may have rounded results */
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
@@ -302,6 +303,14 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }
 
+/* whether code that computes with half precision, where it may, holds ordinary outputs, not these */
+static bool
+is_beyond_half(const Measure *m, const Tolerance *ordinary, const Tolerance *t)
+{
+	return admits_half(m) && fabs(t->base) + t->scale > HALF_MOST
+		&& ordinary->scale * fmax(ordinary->size, 1) < HALF_MOST;
+}
+
 /* whether outputs are finite, as far as ordinary ones are, and how far they move */
 static bool
 judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
@@ -325,7 +334,8 @@ judge_probe(Checks *c, Probe *probe, const char *moved, bool *counts)
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
 			*counts = moves.steps == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
-		else if (moves.infinite > ordinary.infinite || !isfinite(moves.most))
+		else if (moves.infinite > ordinary.infinite || !isfinite(moves.most)
+				 || is_beyond_half(m, &m->tolerance[o], t))
 			*counts = false;
 		else
 		{
