@@ -17,16 +17,11 @@
 #define PIECE_BYTES		((size_t) 4 << 20)
 #define TRIES			5
 #define LANES			128
+#define SUMS			10
 #define LAPS			200000
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define EACH_PROCESSOR	__attribute__((target_clones("avx512f", "arch=haswell", "default")))
-#else
-#define EACH_PROCESSOR
-#endif
-
 /* sums of what lies in memory, in lanes that do not wait for each other */
-EACH_PROCESSOR static void
+static void
 read_all(const char *memory, size_t bytes)
 {
 	uint32_t	sum[LANES] = {0};
@@ -65,50 +60,51 @@ memory_rate(void)
 	return best;
 }
 
-typedef float Lanes __attribute__((vector_size(64)));
-
-/* a multiplication and an addition in each lane of sums that do not wait for each other */
-EACH_PROCESSOR static float
-multiply_and_add(float factor)
-{
-	Lanes		a = {0},
-				b = {1},
-				c = {2},
-				d = {3},
-				e = {4},
-				f = {5},
-				g = {6},
-				h = {7};
-
-	for (int lap = 0; lap < LAPS; lap++)
-	{
-		a = a * factor + 1;
-		b = b * factor + 1;
-		c = c * factor + 1;
-		d = d * factor + 1;
-		e = e * factor + 1;
-		f = f * factor + 1;
-		g = g * factor + 1;
-		h = h * factor + 1;
-	}
-	a += b + c + d + e + f + g + h;
-	return a[0];
+/*
+ * A multiplication and an addition in each lane of sums that do not wait for each other, in the
+ * registers of one kind of processor. To its value: how many operations these are.
+ */
+/* clang-format off */
+#define MULTIPLY_AND_ADD(NAME, BYTES, TARGET) \
+TARGET static double \
+NAME(float factor, float *result) \
+{ \
+	typedef float Lanes __attribute__((vector_size(BYTES))); \
+	Lanes		sum[SUMS]; \
+	\
+	/* different numbers, or a compiler would make one sum of all */ \
+	for (int i = 0; i < SUMS; i++) \
+		sum[i] = (Lanes) {0} + (float) i; \
+	for (int lap = 0; lap < LAPS; lap++) \
+		_Pragma("GCC unroll 10") \
+		for (int i = 0; i < SUMS; i++) \
+			sum[i] = sum[i] * factor + 1; \
+	for (int i = 0; i < SUMS; i++) \
+		*result += sum[i][0]; \
+	return 2.0 * SUMS * LAPS * BYTES / sizeof(float); \
 }
+/* clang-format on */
+MULTIPLY_AND_ADD(of_sse, 16,)
+MULTIPLY_AND_ADD(of_avx2, 32, __attribute__((target("avx2,fma"))))
+MULTIPLY_AND_ADD(of_avx512, 64, __attribute__((target("avx512f"))))
 
 static double
 operation_rate(void)
 {
 	static volatile float factor = 0.5f;
-	volatile float sum = 0;
+	double		(*run) (float, float *) = __builtin_cpu_supports("avx512f") ? of_avx512
+		: __builtin_cpu_supports("fma") ? of_avx2 : of_sse;
+	float		sum = 0;
 	double		best = 0;
 
 	for (int i = 0; i < TRIES; i++)
 	{
 		double		started = clock_now();
+		double		operations = run(factor, &sum);
 
-		sum = multiply_and_add(factor);
-		(void) sum;
-		best = fmax(best, 2.0 * 8 * 16 * LAPS / (clock_now() - started));
+		/* a compiler may not leave it out */
+		__asm__ volatile("" : : "r"(sum) : "memory");
+		best = fmax(best, operations / (clock_now() - started));
 	}
 	return best;
 }
