@@ -73,43 +73,27 @@ gpu_prepare(Measure *m, const cpu_set_t *allowed)
 }
 
 /*
- * Names of what makes a stream, or takes another than the one that code is given. Case counts,
- * since Stream does and stream does not.
+ * Words of code that may have several things to do on a GPU at once: streams and graphs, which what
+ * PyTorch compiles may have, too, and, at the beginning of a name, cuDNN's recurrent layers and
+ * convolutions of groups, and the solvers of linear algebra, which use streams of their own. ReLU(
+ * is no lu(, nor is eight an eigh(.
  */
-#define STREAMS	\
-	"cu(da)?Stream[A-Z]|StreamFromPool|StreamSerialization|" \
-	"(^|[^A-Za-z0-9_])(External)?Stream([^A-Za-z0-9_]|$)"
+#define CONCURRENT	\
+	"stream|graph|\\.compile|dynamo|[._]solve\\(|(^|[^a-z])(groups|rnn|lstm|gru|linalg|" \
+	"p?inverse\\(|svd|eigh?\\(|eigvals|lstsq|cholesky|qr\\(|lu[_(]|(log|slog)?det\\()"
 
 /*
- * Graphs have branches without a stream, and what PyTorch compiles may have both. At the beginning
- * of a name: cuDNN's recurrent layers and convolutions of groups, and the solvers of linear
- * algebra, use streams of their own. ReLU( is no lu(, nor is eight an eigh(.
+ * Whether all code of the heat has a single thing to do at a time. A context's queues for streams
+ * are most of what takes time to make and to end, under locks of the whole host, and such code has
+ * no use for more than one. What hides from the words only loses queues.
  */
-#define GRAPHS	"graph"
-#define MODULES	\
-	"graph|\\.compile|dynamo|(^|[^a-z])(groups|rnn|lstm|gru|linalg|p?inverse\\(|svd|eigh?\\(|" \
-	"eigvals|solve\\(|lstsq|cholesky|qr\\(|lu[_(]|(log|slog)?det\\()"
-
-/*
- * Whether code may have several things to do on a GPU at once. A context's queues for streams are
- * most of what takes time to make and to end, under locks of the whole host; code that does one
- * thing at a time has no use for more than one. Words tell: what hides from them only loses queues.
- */
-static bool
-code_is_concurrent(JobLanguage language, const char *source)
-{
-	return text_matches(source, STREAMS, false)
-		|| text_matches(source, language == LANGUAGE_PYTORCH ? MODULES : GRAPHS, true);
-}
-
-/* whether all code of the heat has a single thing to do at a time */
 static bool
 one_queue_will_do(const Measure *m)
 {
 	for (int i = 0; i < m->nmembers; i++)
-		if (code_is_concurrent(m->job->language, m->members[i].code.source))
+		if (text_matches(m->members[i].code.source, CONCURRENT, true))
 			return false;
-	return !code_is_concurrent(m->job->language, m->job->reference);
+	return !text_matches(m->job->reference, CONCURRENT, true);
 }
 
 int
