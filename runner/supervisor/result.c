@@ -29,8 +29,7 @@ static json_t *
 spendings(const Result *r)
 {
 	static const char *const names[SPENDINGS] = {
-		"build", "start", "memory", "load", "first", "inputs", "stage", "check", "window", "stop",
-		"compare", "end"
+		"build", "start", "load", "first", "inputs", "check", "window", "compare", "end"
 	};
 	json_t	   *o = json_object();
 

@@ -250,9 +250,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 		executor->met = true;
 		m->result->startup_seconds += fmax(*elapsed - m->member->time[side], 0);
 	}
-	m->result->spent[first ? SPENT_FIRST : SPENT_CHECK] += *elapsed;
-	m->result->spent[SPENT_STOP] -= *elapsed;
-	measure_spent(m, SPENT_STOP, started);
+	measure_spent(m, first ? SPENT_FIRST : SPENT_CHECK, started);
 	return good;
 }
 

@@ -99,16 +99,14 @@ typedef enum TrialChange
 typedef enum Spending
 {
 	SPENT_BUILD,				/* with the device, or while it is held */
-	SPENT_START,				/* processes */
-	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
+	/* processes, and the GPU memory that PyTorch's allocate from */
+	SPENT_START,
 	SPENT_LOAD,					/* GPU contexts, code, models */
 	/* the first run of an executor, which loads libraries and kernels */
 	SPENT_FIRST,
 	SPENT_INPUTS,				/* making them */
-	SPENT_STAGE,
 	SPENT_CHECK,				/* runs before any window */
 	SPENT_WINDOW,
-	SPENT_STOP,					/* stopping an executor */
 	SPENT_COMPARE,				/* reading and comparing outputs */
 	SPENT_END,
 	SPENDINGS

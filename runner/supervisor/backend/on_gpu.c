@@ -25,7 +25,7 @@ gpu_begin_pair(Measure *m, Arena *arena)
 	gpu_note_state(m);
 	gpu_arena_draw(m, arena);
 	good = !m->backend->module || gpu_make_pools(m);
-	measure_spent(m, SPENT_MEMORY, started);
+	measure_spent(m, SPENT_START, started);
 	return good;
 }
 

@@ -19,12 +19,9 @@ static ExecutorResult
 torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	Arena		own = gpu_arena_of(arena, side);
-	double		started = clock_now();
 	struct GpuMemory *pool = gpu_pool_create(m);
 	ExecutorResult result;
 
-	started = measure_spent(m, SPENT_MEMORY, started) - started;
-	m->result->spent[SPENT_START] -= started;
 	if (!pool)
 		return EXECUTOR_BROKEN;
 	result = torch_fork(m, executor, seat,

@@ -28,12 +28,10 @@ bool
 checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
 				uint64_t seed, char *out, double timeout, double *elapsed)
 {
-	double		started = clock_now();
-	bool		staged = m->backend->stage(m, arena, side, slot);
 	double		seconds;
 
-	measure_spent(m, SPENT_STAGE, started);
-	if (!staged || !measure_single(m, executor, side, slot, seed, timeout, &seconds))
+	if (!m->backend->stage(m, arena, side, slot)
+		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
 		return false;
 	if (elapsed)
 		*elapsed = seconds;
