@@ -79,20 +79,14 @@ heat_enter(Measure *m, Member *member)
 	m->code[SIDE_CANDIDATE] = &member->code;
 }
 
-static int
-without_outcome(const Measure *m)
+int
+heat_left(const Measure *m)
 {
 	int			n = 0;
 
 	for (int i = 0; i < m->nmembers; i++)
-		n += !m->members[i].waits && m->members[i].result.outcome == OUTCOME_NONE;
-	return n;
-}
-
-int
-heat_left(const Measure *m)
-{
-	return m->all.result.outcome == OUTCOME_NONE ? without_outcome(m) : 0;
+		n += m->members[i].result.outcome == OUTCOME_NONE;
+	return m->all.result.outcome == OUTCOME_NONE ? n : 0;
 }
 
 bool
@@ -118,43 +112,38 @@ heat_enter_all(Measure *m)
 }
 
 void
-heat_share(Measure *m)
+heat_share_among(Measure *m, Member *const *members, int n)
 {
 	Result	   *all = &m->all.result;
-	int			left = without_outcome(m);
-	bool		ended = left == 0;
+	int			left = 0;
 
 	heat_enter(m, m->member);
-	for (int i = 0; i < m->nmembers && ended; i++)
-		left += !m->members[i].waits;
-	for (int i = 0; i < m->nmembers; i++)
+	for (int i = 0; i < n; i++)
+		left += members[i]->result.outcome == OUTCOME_NONE;
+	for (int i = 0; i < n; i++)
 	{
-		Result	   *r = &m->members[i].result;
+		Result	   *r = &members[i]->result;
+		double		share = left == 0 ? 1.0 / n : r->outcome == OUTCOME_NONE ? 1.0 / left : 0;
 
-		if (m->members[i].waits || (r->outcome != OUTCOME_NONE && !ended))
-			continue;
-		r->device_seconds += all->device_seconds / left;
-		r->startup_seconds += all->startup_seconds / left;
-		r->clock_seconds += all->clock_seconds / left;
-		r->build_seconds += all->build_seconds / left;
+		r->device_seconds += share * all->device_seconds;
+		r->startup_seconds += share * all->startup_seconds;
+		r->clock_seconds += share * all->clock_seconds;
+		r->build_seconds += share * all->build_seconds;
 		for (int s = 0; s < SPENDINGS; s++)
-			r->spent[s] += all->spent[s] / left;
+			r->spent[s] += share * all->spent[s];
 	}
 	all->device_seconds = all->startup_seconds = all->clock_seconds = all->build_seconds = 0;
-	for (int s = 0; s < SPENDINGS; s++)
-		all->spent[s] = 0;
+	memset(all->spent, 0, sizeof(all->spent));
 }
 
 void
-heat_share_among(Measure *m, Member *const *members, int n)
+heat_share(Measure *m)
 {
+	Member	   *members[HEAT_MAX];
+
 	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = true;
-	for (int i = 0; i < n; i++)
-		members[i]->waits = false;
-	heat_share(m);
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = false;
+		members[i] = &m->members[i];
+	heat_share_among(m, members, m->nmembers);
 }
 
 void

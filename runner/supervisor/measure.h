@@ -50,11 +50,9 @@ extern bool heat_next(Measure *m, int *i);
 
 /*
  * gives the seconds that were spent for all to those that have no outcome yet, in equal parts; once
- * there are none, to every one. Those that wait get none
+ * there are none, to every one. heat_share_among: of these members alone
  */
 extern void heat_share(Measure *m);
-
-/* Shares the seconds out among these members alone. */
 extern void heat_share_among(Measure *m, Member *const *members, int n);
 
 /* From now on so many candidates' processes live together; no more, and nothing was unusual. */

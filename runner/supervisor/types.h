@@ -149,7 +149,6 @@ typedef struct Member
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
-	bool		waits;			/* skipped by the step that all share now */
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
