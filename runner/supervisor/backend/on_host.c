@@ -3,7 +3,6 @@
  *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
  */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,41 +37,11 @@ host_noise(Measure *m, char *out, size_t bytes)
 	}
 }
 
-static bool
-has_clflushopt(void)
-{
-	unsigned	a,
-				b,
-				c,
-				d;
-
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT) != 0;
-}
-
-/* Takes memory out of all caches before a window, in which both sides are to find it alike. */
-static void
-forget(const char *memory, size_t bytes)
-{
-	static int	quick = -1;
-
-	if (quick < 0)
-		quick = has_clflushopt();
-	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		if (quick)
-			__asm__ volatile("clflushopt %0" ::"m"(memory[at]) : "memory");
-		else
-			__asm__ volatile("clflush %0" ::"m"(memory[at]) : "memory");
-	__asm__ volatile("sfence" :: : "memory");
-}
-
 bool
 host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	for (uint32_t slot = 0; slot < n; slot++)
-	{
 		m->backend->unstage(m, arena, slot);
-		forget(arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
-	}
 	return true;
 }
 
