@@ -28,19 +28,12 @@ load_flags(const Measure *m, Side side)
 }
 
 /*
- * Whether a process loads its code on all cores but the devices', as those do that load side by
- * side on a GPU. In a group a process that loads by itself does so, too, because memory comes from
- * near the core that asks for it first.
+ * Starts a process for the code of a side. On a GPU it loads that on all cores but the devices', as
+ * others may at the same time. All do, because memory comes from near the core that asks for it
+ * first.
  */
 static bool
-loads_elsewhere(const Measure *m, bool beside)
-{
-	return m->backend->apart && (beside || m->group.shares);
-}
-
-/* Starts a process for the code of a side. `beside`: others load theirs at the same time */
-static bool
-start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, bool beside)
+start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	ExecutorResult result = m->backend->start(m, executor, side, seat, arena);
 	cpu_set_t	others;
@@ -53,7 +46,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
-	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
+	if (m->backend->apart && sched_getaffinity(0, sizeof(others), &others) == 0)
 		executor_pin(executor, &others);
 	executor->attentive = m->device.spare_core;
 	executor->one_core = CPU_COUNT(&m->device.cores) == 1;
@@ -67,6 +60,13 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 	return true;
 }
 
+/* How many candidates of a group load their code side by side. */
+static int
+beside(const Measure *m)
+{
+	return m->backend->apart && m->group.shares ? m->group.shares : 1;
+}
+
 /*
  * Seconds that loading may take. Every pair loads the code afresh, so a candidate has one limit for
  * all of its loads, beyond what those of the reference take.
@@ -74,7 +74,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 static double
 load_limit(const Measure *m, Side side)
 {
-	double		limit = m->job->profile.build_seconds;
+	double		limit = m->job->profile.build_seconds * (beside(m) > 1 ? 2 : 1);
 
 	if (side == SIDE_CANDIDATE)
 		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
@@ -84,9 +84,9 @@ load_limit(const Measure *m, Side side)
 
 /* Ends a load: the process goes to its core, and in a group gets a share of the host's memory. */
 static ExecutorResult
-loaded(const Measure *m, const Executor *executor, bool beside)
+loaded(const Measure *m, const Executor *executor)
 {
-	if (loads_elsewhere(m, beside))
+	if (m->backend->apart)
 		executor_pin(executor, &m->device.cores);
 	if (m->group.shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20,
@@ -95,18 +95,18 @@ loaded(const Measure *m, const Executor *executor, bool beside)
 	return EXECUTOR_OK;
 }
 
-static bool
-begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-		   uint64_t weight_seed, bool beside)
+bool
+measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+				   uint64_t weight_seed)
 {
 	double		started = clock_now();
-	bool		good = start_process(m, executor, side, seat, arena, beside);
+	bool		good = start_process(m, executor, side, seat, arena);
 
 	if (good)
 	{
-		double		limit = load_limit(m, side) + (beside ? m->job->profile.build_seconds : 0);
 		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, side), weight_seed, limit);
+											   load_flags(m, side), weight_seed,
+											   load_limit(m, side));
 
 		good = measure_failed(m, side, executor, result, "while it was loaded");
 	}
@@ -116,11 +116,11 @@ begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *are
 
 /* Judges what a process did that was begun, and charges its code. False after conclude() */
 static bool
-end_begun(Measure *m, Executor *executor, bool beside)
+end_begun(Measure *m, Executor *executor)
 {
 	bool		loading = executor->last.asked.op == WIRE_LOAD;
 	Side		side = executor_side(executor);
-	double		seconds = executor->last.took / (beside && m->group.shares ? m->group.shares : 1);
+	double		seconds = executor->last.took / beside(m);
 
 	*(loading ? &m->code[side]->load_seconds : &m->code[side]->first_seconds) += seconds;
 	if (loading)
@@ -129,38 +129,25 @@ end_begun(Measure *m, Executor *executor, bool beside)
 						  loading ? "while it was loaded" : "in its first run");
 }
 
-static bool
-end_load(Measure *m, Executor *executor, bool beside)
+bool
+measure_end_load(Measure *m, Executor *executor)
 {
-	return end_begun(m, executor, beside)
-		&& measure_failed(m, executor_side(executor), executor,
-						  loaded(m, executor, beside), "while it was loaded");
+	return end_begun(m, executor)
+		&& measure_failed(m, executor_side(executor), executor, loaded(m, executor),
+						  "while it was loaded");
 }
 
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
-	bool		good = begin_load(m, executor, side, seat, arena, weight_seed, false);
+	bool		good = measure_begin_load(m, executor, side, seat, arena, weight_seed);
 	double		started = clock_now();
 
 	if (good)
 		executor_await(&executor, 1);
 	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
-	return good && end_load(m, executor, false);
-}
-
-bool
-measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-				   uint64_t weight_seed)
-{
-	return begin_load(m, executor, side, seat, arena, weight_seed, true);
-}
-
-bool
-measure_end_load(Measure *m, Executor *executor)
-{
-	return end_load(m, executor, true);
+	return good && measure_end_load(m, executor);
 }
 
 bool
@@ -207,7 +194,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 	double		limit = fmax(timeout, first_limit(m, executor)) + m->job->profile.build_seconds;
 	ExecutorResult result;
 
-	if (!end_begun(m, executor, true)
+	if (!end_begun(m, executor)
 		|| !m->backend->stage(m, arena, executor_side(executor), 0))
 		return false;
 	executor->control->slots[0] = 0;
