@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -301,29 +300,19 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 	last_progress = clock_now();
 	if (m->options->person)
 	{
-		char		line[512] = "";
-		FILE	   *to = fmemopen(line, sizeof(line) - 1, "w");
-		struct winsize window;
-		int			columns = 80;
-
-		if (!to)
-			return;
-		fprintf(to, "%-11s", phase);
-		if (m->device.held_by[0])
-			fprintf(to, " held by %s", m->device.held_by);
-		if (rounds > 0)
-			fprintf(to, " %d pair%s, %d rounds", pairs, pairs == 1 ? "" : "s", rounds);
-		if (isfinite(estimate))
-			fprintf(to, ", %.3fx", estimate);
-		if (isfinite(lower))
-			fprintf(to, " (%.3f to %.3f)", lower, upper);
-		if (isfinite(left))
-			fprintf(to, ", %.0f s left", left);
-		fclose(to);
-		if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-			columns = window.ws_col;
 		/* a line that wraps would leave its first rows behind */
-		fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
+		fprintf(stderr, "\r\033[K\033[?7l%-11s", phase);
+		if (m->device.held_by[0])
+			fprintf(stderr, " held by %s", m->device.held_by);
+		if (rounds > 0)
+			fprintf(stderr, " %d pair%s, %d rounds", pairs, pairs == 1 ? "" : "s", rounds);
+		if (isfinite(estimate))
+			fprintf(stderr, ", %.3fx", estimate);
+		if (isfinite(lower))
+			fprintf(stderr, " (%.3f to %.3f)", lower, upper);
+		if (isfinite(left))
+			fprintf(stderr, ", %.0f s left", left);
+		fputs("\033[?7h", stderr);
 		return;
 	}
 	if (!m->options->lines)
