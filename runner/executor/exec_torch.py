@@ -591,7 +591,7 @@ def build(source_fd, device, data_bytes, ahead):
             *arguments, **keywords
         )
         if loads_alone:
-            builds.call_without_device(model, task.get_inputs())
+            builds.call_without_device(model, task.get_inputs)
             return 0
         inputs = [
             value.to(device) if isinstance(value, torch.Tensor) else value

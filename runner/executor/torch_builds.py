@@ -63,7 +63,7 @@ def compile_once():
     extensions._write_ninja_file_and_build_library = compile_new
 
 
-def call_without_device(model, inputs):
+def call_without_device(model, get_inputs):
     """Calls a model for a GPU where there is none, as far as it gets, with tensors that have a
     shape and a device but no numbers. What it compiles when it is first called is compiled then.
     """
@@ -73,21 +73,18 @@ def call_without_device(model, inputs):
     mode = fake.FakeTensorMode()
     # a model may hold tensors in other places than those below
     mode.allow_non_fake_inputs = True
-
-    def pretend(value):
-        if not isinstance(value, torch.Tensor):
-            return value
-        return fake.FakeTensor(mode, value.to("meta"), torch.device("cuda:0"))
-
-    for module in model.modules() if isinstance(model, torch.nn.Module) else ():
-        for held in (vars(module), module._parameters, module._buffers):
-            for name, value in held.items():
-                held[name] = pretend(value)
-    pretended = [pretend(value) for value in inputs]
     available, torch.cuda.is_available = torch.cuda.is_available, lambda: False
     with mode:
         torch.cuda.is_available = available
-        model(*pretended)
+        for module in model.modules() if isinstance(model, torch.nn.Module) else ():
+            for held in (vars(module), module._parameters, module._buffers):
+                for name, value in held.items():
+                    if isinstance(value, torch.Tensor):
+                        held[name] = mode.from_tensor(value).to("cuda:0")
+        model(*(
+            value.to("cuda:0") if isinstance(value, torch.Tensor) else value
+            for value in get_inputs()
+        ))
 
 
 def remember_triton():
