@@ -119,15 +119,13 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 char *
 text_read(FILE *file, size_t limit, size_t *length)
 {
-	char	   *text = NULL;
-	size_t		size = 0;
-	ssize_t		n = getdelim(&text, &size, '\0', file);
+	char	   *text = malloc(limit + 1);
 
-	*length = n > 0 ? (size_t) n : 0;
+	*length = text ? fread(text, 1, limit + 1, file) : 0;
 	if (text && !ferror(file) && *length <= limit)
 	{
 		text[*length] = '\0';
-		return text;
+		return realloc(text, *length + 1);
 	}
 	errno = *length > limit ? EFBIG : errno;
 	free(text);

@@ -23,8 +23,8 @@ extern void text_clean(char *out, size_t size, const char *in, size_t length);
 extern char *text_repair(const char *data, size_t length, size_t *repaired_length);
 
 /*
- * the rest of a file, with a NUL behind it, to be freed, or what comes before a NUL and that one;
- * NULL: it can't be read (errno; EFBIG where it is longer than `limit` bytes)
+ * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno; EFBIG where
+ * it is longer than `limit` bytes)
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
