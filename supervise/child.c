@@ -151,6 +151,16 @@ close_end(int *fd)
 	*fd = -1;
 }
 
+static void
+close_all(Cudal1Child *child)
+{
+	close_end(&child->pidfd);
+	close_end(&child->in);
+	close_end(&child->out);
+	close_end(&child->err);
+	child->gone = true;
+}
+
 /* ---- start ---- */
 
 typedef struct Launch
@@ -163,14 +173,6 @@ typedef struct Launch
 	pid_t		parent;
 	char		failure[512];	/* message for a failed exec, made before the fork */
 } Launch;
-
-static void
-write_text(int fd, const char *text)
-{
-	ssize_t		ignored = write(fd, text, strlen(text));
-
-	(void) ignored;
-}
 
 /* in the child: async-signal-safe calls only */
 static void
@@ -199,19 +201,16 @@ become(const Launch *launch)
 	if (close_range(3, ~0U, 0) != 0)
 		_exit(126);
 
-	fd = open("/proc/self/oom_score_adj", O_WRONLY);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0)
-	{
-		write_text(fd, "900\n");
-		close(fd);
-	}
+		(void) !write(fd, "900\n", 4);
 	if (chdir(launch->program->scratch) < 0 && chdir("/") < 0)
 		_exit(126);
 	umask(077);
 	sigemptyset(&none);
 	(void) sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(launch->program->argv[0], launch->program->argv, launch->environment);
-	write_text(2, launch->failure);
+	(void) !write(2, launch->failure, strlen(launch->failure));
 	_exit(127);
 }
 
@@ -368,6 +367,8 @@ send_input(Cudal1Child *child)
 			break;
 		}
 	}
+	if (child->input_sent == child->input.length)
+		child->input_sent = child->input.length = 0;
 	if (!child->input_open)
 		close_end(&child->in);
 	else if (child->in >= 0 && child->input_watched)
@@ -385,12 +386,6 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 {
 	if (child->in < 0 || !child->input_open)
 		return;
-	if (child->input_sent > 0)
-	{
-		child->input.length -= child->input_sent;
-		memmove(child->input.data, child->input.data + child->input_sent, child->input.length);
-		child->input_sent = 0;
-	}
 	cudal1_buffer_append(&child->input, data, length);
 	if (child->input.lost)
 	{
@@ -541,9 +536,7 @@ cudal1_child_poll(Cudal1Child *child)
 	/* descendants may hold the pipes open, but their output does not count */
 	end_line(child, true);
 	end_line(child, false);
-	close_end(&child->in);
-	close_end(&child->out);
-	close_end(&child->err);
+	close_all(child);
 }
 
 void
@@ -568,14 +561,10 @@ cudal1_child_kill(Cudal1Child *child)
 		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
 			(void) nanosleep(&pause, NULL);
 		alive[find_alive(child->pid)] = alive[nalive - 1];
-	nalive--;
+		nalive--;
 		child->pid = 0;
 	}
-	close_end(&child->pidfd);
-	close_end(&child->in);
-	close_end(&child->out);
-	close_end(&child->err);
-	child->gone = true;
+	close_all(child);
 }
 
 void
