@@ -256,15 +256,14 @@ CREATE TABLE cudal1.candidate (
 	score				float8,
 	wide				boolean NOT NULL DEFAULT false,
 	half_width			float8,
-	imported			boolean NOT NULL DEFAULT false,
 	import_device		text,
+	imported			boolean NOT NULL GENERATED ALWAYS AS (import_device IS NOT NULL) STORED,
 	measurement_id		bigint,
 	created_at			timestamptz NOT NULL DEFAULT now(),
 	decided_at			timestamptz,
 	UNIQUE (task_id, code_hash),
 	CHECK (purpose IN ('normal', 'null', 'certification', 'ablation', 'withheld')),
 	CHECK (octet_length(detail) <= 2000),
-	CHECK (imported = (import_device IS NOT NULL)),
 	CHECK (NOT wide OR state = 'successful' AND NOT imported),
 	CHECK (CASE WHEN decided_at IS NULL THEN state IN ('queued', 'measuring', 'verifying')
 			AND num_nonnulls(reward, failure, import_device) = 0

@@ -104,7 +104,7 @@ BEGIN
 		IF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
 				SET state = 'queued', failure = NULL, detail = NULL, score = NULL,
-					decided_at = NULL, measurement_id = NULL, imported = false, import_device = NULL
+					decided_at = NULL, measurement_id = NULL, import_device = NULL
 				WHERE x.candidate_id = propose_again.candidate_id;
 		ELSIF NOT c.imported
 			-- another session was faster

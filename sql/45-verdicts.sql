@@ -87,7 +87,7 @@ BEGIN
 			detail = cudal1.clip(give_verdict.detail), score = paid.score,
 			reward = CASE ends WHEN 'successful' THEN cudal1.conservative_round(paid.score)
 				WHEN 'failed' THEN 0 END,
-			wide = coalesce(paid.wide, false), half_width = paid.half_width, imported = false,
+			wide = coalesce(paid.wide, false), half_width = paid.half_width,
 			import_device = NULL, measurement_id = give_verdict.measurement_id,
 			decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;

@@ -320,7 +320,7 @@ BEGIN
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s, wide = false, half_width = NULL,
 				reward = coalesce(cudal1.conservative_round(s), 0),
-				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL,
+				import_device = cudal1_import_result.device, measurement_id = NULL,
 				decided_at = now()
 			WHERE x.candidate_id = c.candidate_id;
 		PERFORM cudal1.place_candidate(c.candidate_id);

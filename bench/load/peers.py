@@ -140,8 +140,8 @@ class Cudal1:
             self.ask("BEGIN")
             for m in range(n, min(n + 1000, size)):
                 code, score, _ = program(m)
-                self.ask("INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, score, decided_at, imported, import_device)"
-                         " SELECT task_id, $1::text, cudal1.code_hash($1::text), 'successful', cudal1_conservative_round($2::float8), $2::float8, now(), true, 'peer'"
+                self.ask("INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, score, decided_at, import_device)"
+                         " SELECT task_id, $1::text, cudal1.code_hash($1::text), 'successful', cudal1_conservative_round($2::float8), $2::float8, now(), 'peer'"
                          " FROM cudal1.task WHERE name = 't'", code, max(score, 0.01))
             self.ask("INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'bench' FROM cudal1.candidate c"
                      " WHERE NOT EXISTS (SELECT FROM cudal1.proposal p WHERE p.candidate_id = c.candidate_id) AND candidate_id > $1", n - 10)

@@ -7,9 +7,9 @@ CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') R
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
 CREATE FUNCTION pg_temp.result(task bigint, reward float8, method text, purpose text DEFAULT 'normal', device text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE id bigint; BEGIN
-	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at, imported, import_device)
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at, import_device)
 	VALUES (task, 'c', sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), purpose, CASE WHEN reward > 0 THEN 'successful' ELSE 'failed' END,
-		CASE WHEN reward > 0 THEN NULL ELSE 'crash' END, reward, now(), device IS NOT NULL, device) RETURNING candidate_id INTO id;
+		CASE WHEN reward > 0 THEN NULL ELSE 'crash' END, reward, now(), device) RETURNING candidate_id INTO id;
 	INSERT INTO cudal1.imported_score (candidate_id, device, reward, score) SELECT id, device, reward, nullif(reward, 0) WHERE device IS NOT NULL;
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (task, id, method);
 	PERFORM cudal1.place_candidate(id);
