@@ -517,7 +517,15 @@ BEGIN
 				'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output')
 			ORDER BY l.at DESC LIMIT failures) AS f;
 	IF cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'counters') THEN
-		counters := ARRAY(SELECT cudal1.counters_in_words(u.id)
+		-- of each code on a line, with three digits
+		counters := ARRAY(SELECT (SELECT coalesce(string_agg(format('%s %s%s', k.name,
+					trim_scale(round(k.shown,
+						greatest(2 - floor(log(greatest(abs(k.shown), 1e-9)))::int, 0))),
+					nullif(CASE k.unit WHEN 's' THEN ' us' ELSE ' ' || k.unit END, ' ')), ', '
+					ORDER BY k.place), '')
+				FROM (SELECT x.name, x.unit, x.ordinality AS place,
+						(CASE x.unit WHEN 's' THEN 1e6 ELSE 1 END * x.value)::numeric AS shown
+					FROM cudal1.counters(u.id) WITH ORDINALITY AS x) AS k)
 			FROM unnest(drawn.candidates::bigint[]) WITH ORDINALITY AS u (id, n) ORDER BY u.n);
 	END IF;
 	words := cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores, counters,

@@ -312,14 +312,28 @@ COMMENT ON FUNCTION cudal1.budget_of IS
 'over: the budget of a campaign that is used up; room: how many requests it may make now, so that
 those under way end within the others at the mean of the answered ones. NULL: any number';
 
-CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int, spent text,
-	OUT want int, OUT over text) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, spent text, most int)
+RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	o			constant jsonb := c.options;
 	ahead		constant int := (o ->> 'ahead')::int;
 	successes	int;
+	busy		int;
+	want		int;
+	over		text;
+	g			cudal1.campaign_group;
+	id			bigint;
 BEGIN
+	SELECT count(*) INTO busy FROM cudal1.request AS r
+		WHERE r.lane_id = l.lane_id AND NOT r.decided;
+	-- the counts of this moment, because answers may have come since the lane was read
+	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	-- how many requests are to be made beside those that are busy, or why no more are
 	want := 0;
 	CASE coalesce((SELECT CASE WHEN t.retired_at IS NOT NULL THEN 'retired' ELSE 'bad' END
 				   FROM cudal1.task AS t
@@ -357,7 +371,7 @@ BEGIN
 	ELSE
 		-- contrastive with models: whole groups
 		IF l.model_id IS NULL THEN
-			RETURN;
+			RETURN 0;
 		ELSIF l.groups < (o ->> 'groups')::int AND busy < ahead THEN
 			IF (cudal1.request_room(c.created_by)).requests >= (o ->> 'group_size')::int THEN
 				want := (o ->> 'group_size')::int;
@@ -366,31 +380,6 @@ BEGIN
 			over := 'all groups answered';
 		END IF;
 	END CASE;
-END
-$$;
-COMMENT ON FUNCTION cudal1.lane_due IS
-'how many requests a lane should make now; over: why it makes no more. spent: a used up budget';
-
-CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, spent text, most int)
-RETURNS int LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-	o			constant jsonb := c.options;
-	busy		int;
-	want		int;
-	over		text;
-	g			cudal1.campaign_group;
-	id			bigint;
-BEGIN
-	SELECT count(*) INTO busy FROM cudal1.request AS r
-		WHERE r.lane_id = l.lane_id AND NOT r.decided;
-	-- the counts of this moment, because answers may have come since the lane was read
-	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
-		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
-	IF NOT FOUND THEN
-		RETURN 0;
-	END IF;
-	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy, spent) AS d;
 	IF over IS NOT NULL THEN
 		-- augment may have requests under way that are not needed any more, and time may be over
 		PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
@@ -430,7 +419,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_lane IS
-'makes the requests that are due, or ends the lane; returns the number of changes';
+'makes the requests that are due, or ends the lane; returns the number of changes. spent: a used up
+budget of its campaign';
 
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint

@@ -135,19 +135,3 @@ of branches, caches and the TLB, page faults, context switches, as far as the pr
 Of ncu: kernels, GPU time, bytes, use of units, occupancy, cache hits, registers; of several
 kernels, times and bytes are added and shares weighted by time. share of light is the time of
 cudal1_light() over the measured one. Counters decide nothing';
-
-CREATE FUNCTION cudal1.counters_in_words(candidate bigint)
-RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-	SELECT coalesce(string_agg(format('%s %s%s', k.name,
-			-- three digits
-			trim_scale(round(k.shown,
-				greatest(2 - floor(log(greatest(abs(k.shown), 1e-9)))::int, 0))),
-			nullif(CASE k.unit WHEN 's' THEN ' us' ELSE ' ' || k.unit END, ' ')), ', '
-			ORDER BY k.place), '')
-		FROM (SELECT x.name, x.unit, x.ordinality AS place,
-				(CASE x.unit WHEN 's' THEN 1e6 ELSE 1 END * x.value)::numeric AS shown
-			FROM cudal1.counters(candidate) WITH ORDINALITY AS x) AS k;
-$$;
-COMMENT ON FUNCTION cudal1.counters_in_words IS
-'the counters of a candidate on one line, as a prompt shows them; empty: there are none';
