@@ -11,7 +11,6 @@ use PostgreSQL::Test::Utils;
 use Processes;
 use Testing ();
 use Test::More;
-use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_for trace children await_children
   no_children consistent touch_file worker_pid scalar_of place_known);
@@ -171,11 +170,7 @@ sub children
 sub await_children
 {
 	my ($node, $count, $name) = @_;
-	my $until = time() + 180;
-	my $found;
-	sleep 0.02 while ($found = children($node)) != $count && time() < $until;
-	is($found, $count, $name);
-	return;
+	return Testing::await(sub { scalar(() = children($node)) == $count }, $name);
 }
 
 sub no_children
