@@ -10,11 +10,8 @@ local $ENV{PGPORT}     = $node->port;
 my $said = `$ENV{TESTDIR}/tools/reference`;
 is($?, 0, 'tools/reference runs');
 
-open my $in, '<', "$ENV{TESTDIR}/docs/reference.md" or die $!;
-my $written = do { local $/; <$in> };
-my (@said, @written);
-@said    = split /\n/, $said;
-@written = split /\n/, $written;
+my @said = split /\n/, $said;
+my @written = split /\n/, slurp_file("$ENV{TESTDIR}/docs/reference.md");
 my $line = 0;
 $line++ while $line < @said && $line < @written && $said[$line] eq $written[$line];
 is($written[$line], $said[$line], 'docs/reference.md is current (else run tools/reference >docs/reference.md)');
