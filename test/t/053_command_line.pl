@@ -4,7 +4,6 @@ use File::Temp qw(tempdir);
 use JSON::PP;
 use Measuring;
 
-my $tree = $ENV{TESTDIR};
 my $dir = tempdir('people-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $profile = "$dir/profile.json";
 my $signature = '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}';
@@ -225,30 +224,15 @@ SKIP:
 	}
 }
 
-# ---- README's commands, as they stand ----
+# ---- PyTorch under its own profiler ----
 
-open my $in, '<', "$tree/README.md" or die $!;
-my @commands = map { /^    cudal1-measure (.*?)( +#.*)?$/ ? $1 : () } <$in>;
-close $in;
-cmp_ok(scalar @commands, '>=', 2, 'README measures by hand');
-for my $command (@commands)
+SKIP:
 {
-  SKIP:
-	{
-		my $language = $command =~ /\.py/ ? 'pytorch' : 'c';
-		skip "no $language on this host", 1 if !can_measure($language);
-		# PyTorch under its own profiler, too
-		my $with = $language eq 'pytorch' ? '--profile-with timeline' : '';
-		my $said = `cd '$dir' && ln -sfn '$tree/demo' demo && ln -sfn '$tree/examples' examples && '$measure' $options $with $command 2>&1`;
-		my $status = $? >> 8;
-		ok($status <= 1 && $said =~ /"outcome":"successful"/, "cudal1-measure $command") or diag $said;
-		next if !$with;
-		my ($trace) = $said =~ /"profile":"([^"]+\.trace\.json)"/;
-		ok(defined $trace, 'with a timeline') or next;
-		open my $file, '<', "$dir/$trace" or die $!;
-		my $kept = decode_json(join '', <$file>);
-		my @events = @{ ref $kept eq 'ARRAY' ? $kept : $kept->{traceEvents} };
-		ok((grep { ($_->{name} // '') =~ /^aten::/ } @events), 'of what PyTorch called');
-	}
+	skip 'no PyTorch on this host', 2 if !can_measure('pytorch');
+	my ($status, $said) = outcome('--profile-with timeline sine.py sine_new.py');
+	my ($trace) = $said =~ /"outcome":"successful".*"profile":"([^"]+\.trace\.json)"/;
+	ok(defined $trace, 'code is measured with a timeline') or skip $said, 1;
+	my $kept = decode_json(slurp_file("$dir/$trace"));
+	ok((grep { ($_->{name} // '') =~ /^aten::/ } @{ ref $kept eq 'ARRAY' ? $kept : $kept->{traceEvents} }), 'of what PyTorch called');
 }
 done_testing();
