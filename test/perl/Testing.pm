@@ -78,13 +78,13 @@ sub write_file
 	return;
 }
 
-# until the condition holds, and whether it does; fails the test after three minutes
+# until the condition holds, and what it says; fails the test after three minutes
 sub await
 {
-	my ($condition, $name) = @_;
+	my ($condition, $name, $pause) = @_;
 	my $until = Time::HiRes::time() + 180;
 	my $good;
-	Time::HiRes::sleep(0.02) until ($good = $condition->()) || Time::HiRes::time() > $until;
+	Time::HiRes::sleep($pause // 0.02) until ($good = $condition->()) || Time::HiRes::time() > $until;
 	# a machine that stood still meanwhile is asked once more
 	$good ||= $condition->();
 	Test::More::ok($good, $name);

@@ -22,14 +22,9 @@ my $node = start_server('slurm', "fsync = on\nrestart_after_crash = on\ncudal1.c
 
 sub await
 {
-	my ($name, $test, $seconds) = @_;
-	my $until = time() + ($seconds // 120);
-	my $good;
-	sleep 0.2 until ($good = $test->()) || time() > $until;
-	# a machine that stood still meanwhile is asked once more
-	$good ||= $test->();
-	ok($good, $name) or diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { slurp_file($_) } glob "$dir/pilot-*");
-	return $good;
+	my ($name, $test) = @_;
+	return Testing::await($test, $name, 0.2)
+	  || diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { slurp_file($_) } glob "$dir/pilot-*");
 }
 
 begin_work($node, '{"bucket_seconds": 0.001, "window_seconds": 1e-5, "build_seconds": 20, "run_limit_max": 2}');
