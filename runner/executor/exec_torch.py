@@ -44,6 +44,9 @@ PARSED = 1 << 16        # characters, before limits hold
 # of a build: processes and threads, and memory of each process
 BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
+# of the interpreter's allocator: its largest objects, what it takes at once, and how many of these
+# an executor keeps
+SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 
 
 class Control:
@@ -191,6 +194,11 @@ class Executor:
             # each type looked into takes a number; which attributes share a place in the
             # interpreter's cache follows from that
             getattr(type("Spare", (), {}), "name", None)
+        # the interpreter gives an arena back when its last object goes, as a run's numbers do: one
+        # object holds each
+        arenas = [bytes(SMALL_BYTES) for _ in range(SPARE_ARENAS * ARENA_BYTES // SMALL_BYTES)]
+        self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
+        del arenas
         torch.set_grad_enabled(False)
         if self.gpu:
             if flags & wire.WAITED:

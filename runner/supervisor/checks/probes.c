@@ -303,7 +303,7 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }
 
-/* whether code that computes with half precision, where it may, holds ordinary outputs, not these */
+/* whether half precision, where code may compute with it, holds ordinary outputs, but not these */
 static bool
 is_beyond_half(const Measure *m, const Tolerance *ordinary, const Tolerance *t)
 {
