@@ -159,27 +159,6 @@ $$;
 COMMENT ON FUNCTION cudal1.proposed_by_key IS
 'the candidate that a role proposed under a key, NULL where there is none';
 
-CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int)
-RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	p			record;
-BEGIN
-	SELECT x.task_id, x.pool_id, x.island, x.created_by INTO p
-		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
-		'Prompts come from cudal1_prompt().');
-	PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
-		format('prompt %s was made for another task than "%s"', prompt_id, t.name));
-	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by)
-		WHERE p.created_by <> owner;
-	-- islands belong to one pool
-	RETURN CASE WHEN p.pool_id = pool_id THEN p.island END;
-END
-$$;
-COMMENT ON FUNCTION cudal1.prompt_island IS
-'the island that an answer to a prompt belongs to in a pool; NULL: none';
-
 CREATE TYPE cudal1.origin AS (proposer text, pool_id int, method text, priority int,
 	deadline timestamptz, purpose text, profile text, prompt_id bigint, island int, response text,
 	malformed text);
@@ -358,6 +337,7 @@ DECLARE
 	proposer text := cudal1.caller();
 	into_pool int := cudal1.find_pool(pool, true);
 	t		cudal1.task;
+	island	int;
 BEGIN
 	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
 	-- function in PL/pgSQL
@@ -371,10 +351,20 @@ BEGIN
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_reference(cudal1.find_task(task));
 	END IF;
+	IF prompt_id IS NOT NULL THEN
+		-- islands belong to one pool
+		SELECT CASE WHEN p.pool_id = into_pool THEN p.island END INTO island
+			FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_submit.prompt_id;
+		PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
+			'Prompts come from cudal1_prompt().');
+		PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
+				format('prompt %s was made for another task than "%s"', p.prompt_id, t.name)),
+				cudal1.check_owner(format('prompt %s', p.prompt_id), p.created_by)
+			FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_submit.prompt_id;
+	END IF;
 	RETURN cudal1.accept_submission(cudal1.row_of(t.task_id, replace(code, E'\r\n', E'\n'),
 		group_key, proposal_key, (proposer, into_pool, method, priority, deadline, purpose, NULL,
-			prompt_id, CASE WHEN prompt_id IS NOT NULL
-				THEN cudal1.prompt_island(t, prompt_id, proposer, into_pool) END, NULL, NULL)));
+			prompt_id, island, NULL, NULL)));
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
@@ -479,9 +469,11 @@ BEGIN
 		END IF;
 	END IF;
 	owner := coalesce(owner, cudal1.caller());
+	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), q.created_by)
+		WHERE q.created_by <> owner;
 	RETURN cudal1.row_of(t.task_id, answer.body, group_key, proposal_key, (owner, into_pool, method,
 		priority, deadline, 'normal', cudal1.group_profile(prompt_id, t), prompt_id,
-		cudal1.prompt_island(t, prompt_id, owner, into_pool), answer.kept, answer.reason));
+		CASE WHEN q.pool_id = into_pool THEN q.island END, answer.kept, answer.reason));
 END
 $$;
 COMMENT ON FUNCTION cudal1.row_of_response IS
