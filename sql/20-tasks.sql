@@ -147,9 +147,10 @@ COMMENT ON FUNCTION cudal1.check_reference IS
 
 CREATE FUNCTION cudal1.check_number(argument text, value float8, low float8, high float8)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
-RETURN cudal1.raise_if((value >= low AND value <= high) IS NOT TRUE, '22023',
+RETURN cudal1.raise_if(value IS NULL OR NOT (value >= low AND value <= high),
+	CASE WHEN value IS NULL THEN '22004' ELSE '22023' END,
 	format('argument "%s" must lie between %s and %s', argument, low, high));
-COMMENT ON FUNCTION cudal1.check_number IS 'error 22023 for a number that is null or out of range';
+COMMENT ON FUNCTION cudal1.check_number IS 'error 22004 or 22023 for a number that is out of range';
 
 CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE

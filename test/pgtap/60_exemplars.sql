@@ -137,7 +137,7 @@ FROM (SELECT sum((got - 5000.0 / 9) ^ 2 / (5000.0 / 9)) AS chi2, count(*) AS cod
 -- bad arguments
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES
 	($$SELECT * FROM cudal1_sample_exemplars('no such')$$, '42704'), ($$SELECT * FROM cudal1_sample_exemplars(NULL)$$, '22004'),
-	($$SELECT * FROM cudal1_sample_exemplars('t', 0)$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', NULL)$$, '22023'),
+	($$SELECT * FROM cudal1_sample_exemplars('t', 0)$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', NULL)$$, '22004'),
 	($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'best')$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'bucket', 0)$$, '22023'),
 	($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'bucket', 'NaN')$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'random', -1)$$, '22023'),
 	($$SELECT * FROM cudal1_sample_exemplars('empty', 2, 'best')$$, '22023'),

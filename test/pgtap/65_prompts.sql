@@ -137,8 +137,8 @@ SELECT is(failures, ARRAY[:bad, :wrong]::bigint[], 'the latest failures are show
 SELECT ok(:'p' LIKE E'%Failed attempt 1\n\n````text\ncompile_error: line 1: ``` expected\n````\n\n```c\ncode of bad\n```\n\nFailed attempt 2\n\n```text\nwrong_output: element 3%code of wrong%', 'with reasons that stay in their fences');
 SELECT ok(:'p' !~ 'code of (old|cheat|apart)', 'a cheat is none, nor what failed in another pool');
 SELECT is(failures, ARRAY[:apart]::bigint[], 'which shows its own') FROM cudal1.prompt WHERE prompt_id = (SELECT prompt_id FROM cudal1_prompt('product', kind => 'augment', failures => 5, pool => 'apart'));
-SELECT throws_ok(q, '22023', NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('product', failures => -1)$$), ($$SELECT cudal1_prompt('product', failures => 101)$$),
-	($$SELECT cudal1_prompt('product', failures => NULL)$$), ($$SELECT cudal1_prompt('product', template => 'short', failures => 1)$$)) AS v (q);
+SELECT throws_ok(q, e, NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('product', failures => -1)$$, '22023'), ($$SELECT cudal1_prompt('product', failures => 101)$$, '22023'),
+	($$SELECT cudal1_prompt('product', failures => NULL)$$, '22004'), ($$SELECT cudal1_prompt('product', template => 'short', failures => 1)$$, '22023')) AS v (q, e);
 
 -- who may
 CREATE ROLE prompt_trainer;
