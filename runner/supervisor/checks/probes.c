@@ -303,12 +303,12 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }
 
-/* whether half precision, where code may compute with it, holds ordinary outputs, but not these */
+/* whether half precision, where code may have it, holds eight times the ordinary outputs, not these */
 static bool
 is_beyond_half(const Measure *m, const Tolerance *ordinary, const Tolerance *t)
 {
 	return admits_half(m) && fabs(t->base) + t->scale > HALF_MOST
-		&& ordinary->scale * fmax(ordinary->size, 1) < HALF_MOST;
+		&& ordinary->scale * fmax(ordinary->size, 1) < HALF_MOST / 8;
 }
 
 /* whether outputs are finite, as far as ordinary ones are, and how far they move */

@@ -85,23 +85,39 @@ scale_of(double *distance, size_t n)
 }
 
 /*
- * The values that an element takes, in order, and how many there are. Each counts once, however
- * many inputs give it, as a mask's does; but zeros, which a rectifier makes, as often as they come.
+ * The values that an element takes, in order, and how many there are. Those that it takes again for
+ * another input, as of a mask, are none where it has two others, and an element that has one other
+ * tells nothing. Zeros, which a rectifier makes, count as often as they come.
  */
 static size_t
-values_of(const Picked *p, size_t i, double *sorted)
+values_of(const Picked *p, size_t i, double *value)
 {
+	double		sorted[OUTPUTS] = {0};
 	size_t		n = 0;
 	size_t		values = 0;
+	size_t		zeros = 0;
+	size_t		unique = 0;
 
 	for (uint32_t k = 0; k < p->n; k++)
 		if (!isnan(p->value[k * p->count + i]))
 			sorted[n++] = p->value[k * p->count + i];
 	qsort(sorted, n, sizeof(*sorted), ascending);
 	for (size_t k = 0; k < n; k++)
-		if (k == 0 || sorted[k] == 0 || sorted[k] != sorted[values - 1])
-			sorted[values++] = sorted[k];
-	return values;
+	{
+		bool		again = (k > 0 && sorted[k] == sorted[k - 1])
+			|| (k + 1 < n && sorted[k] == sorted[k + 1]);
+
+		if (sorted[k] == 0 || !again)
+			value[values++] = sorted[k];
+		zeros += sorted[k] == 0;
+	}
+	if (values > zeros)
+		return values > 1 ? values : 0;
+	/* All are taken again. */
+	for (size_t k = 0; k < n; k++)
+		if (k == 0 || sorted[k] == 0 || sorted[k] != sorted[k - 1])
+			value[unique++] = sorted[k];
+	return unique;
 }
 
 static bool
