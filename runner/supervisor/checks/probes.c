@@ -303,7 +303,7 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
 }
 
-/* whether half precision, where code may have it, holds eight times the ordinary outputs, not these */
+/* whether half precision, which code may use, holds ordinary outputs by far, but not these */
 static bool
 is_beyond_half(const Measure *m, const Tolerance *ordinary, const Tolerance *t)
 {
