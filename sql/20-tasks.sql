@@ -323,21 +323,23 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, jsonb) IS
-'adds a task and returns its id; the same content again returns the same id, other content under the
-name is a unique violation. Its reference is checked by the next device that has nothing to do, or
-by the first measurement (cudal1.task.reference_state; cudal1_check_reference()). language: c, cuda
-or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype", "shape", "role", "init",
-"low", "high", "value"}], "rtol", "atol"}. options: profile (default), device (class or model; c:
-cpu, cuda: cuda, pytorch: cuda if one is registered, else cpu), cores (1; devices of workers and
-agents have one), bucket_width (0.25), temperature (1), score_scale (linear; log), strategy (bucket;
-island, random), weak (pay; refuse: nothing is measured once code passes that does no work), probes
-(of centre, scale, outliers, zeros, rows, held and parameters, those that the task rules out:
-{"scale": false}), baseline (what rewards are over: reference, or compile, reduce-overhead,
-cuda-graph of a PyTorch task; see cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem
-(number within the level), certify (true: queues its check at once, false: no device checks the task
-without being asked, else one that has nothing to do does where the setting cudal1.certify says so;
-see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
-island_period (30000), island_rule (funsearch; cuda-l1)';
+'adds a task and returns its id; the same content again returns the same id, other content under
+the name is a unique violation. Its reference is checked by the next device that has nothing to do,
+or by the first measurement (cudal1.task.reference_state; cudal1_check_reference()).
+language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype",
+"shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
+options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
+registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
+nothing is measured once code passes that does no work), probes (of centre, scale, outliers, zeros,
+rows, held and parameters, those that the task rules out: {"scale": false}), baseline (what rewards
+are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+cudal1_add_baselines()),
+rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues its
+check at once, false: no device checks the task without being asked, else one that has nothing to do
+does where the setting cudal1.certify says so; see cudal1_certify_task()),
+islands (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_rule
+(funsearch; cuda-l1)';
 
 /*
  * Mistakes taken back. Nothing is deleted: a retired task keeps its history, a withdrawn candidate
@@ -404,7 +406,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_retire_task(text, text) IS
 'takes a task out of draws, prompts, submissions, campaigns, data sets, the queue and reports, with
 a reason; its candidates and measurements stay. What waits is discarded, what runs is stopped, and
 requests for its prompts are cancelled. For the role that added it and operators. The name stays
-taken; cudal1_restore_task() takes it back';
+taken; cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 another role''s,
+22004 and 22023 no reason';
 
 CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -418,7 +421,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_restore_task(text) IS
 'brings a retired task back; codes that were discarded as it was retired are measured when they are
-submitted again. A task that is not retired stays as it is';
+submitted again. A task that is not retired stays as it is. Errors: 42704 unknown task, 42501
+another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_withdraw(candidate_id bigint, reason text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -439,7 +443,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_withdraw(bigint, text) IS
 'an operator''s verdict on a code that should not have counted: the candidate has failed (reward 0,
 failure withdrawn, the reason in detail), leaves buckets, islands and reports, its evaluations
-included, and is not measured again when it is proposed again. Its measurements stay';
+included, and is not measured again when it is proposed again. Its measurements stay. Operators
+only. Errors: 42704 unknown candidate, 22004 and 22023 no reason';
 
 /*
  * Baselines: the reference of a PyTorch task as torch.compile or a CUDA graph runs it.
@@ -575,4 +580,5 @@ measured like others, and returns them: reference (as it is), compile and reduce
 are copied into it; not on a CPU). variants: NULL for all. The one that the task''s rewards are over
 (option baseline of cudal1_add_task()) is left out. They are neither sampled nor reported; reports
 divide by the score of the one that their argument baseline names. Asked for again, they are the
-same candidates';
+same candidates. Errors: 42704 unknown task or variant, 22023 another language, 55000 the reference
+is bad, 53400 a quota is used up';

@@ -68,8 +68,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
 stand; call it in a loop, with a timeout of tens of seconds: a call keeps its snapshot, so that
 until it returns VACUUM cannot clean up behind the queue. A candidate with an imported score is
 final once no measurement of it is queued. Its own columns are fresh; a table that the same
-statement reads is as it was when the statement began. Error 25001 for candidates written by the
-current transaction, or above READ COMMITTED';
+statement reads is as it was when the statement began. Errors: 42704 unknown id; 25001 for
+candidates written by the current transaction, or above READ COMMITTED';
 
 CREATE FUNCTION cudal1.decides(j cudal1.job)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
@@ -174,5 +174,5 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
 were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
 ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
 Decided candidates stay as they are and don''t count (a NOTICE where that is so for all); a
-submission with another proposal_key, or none, queues a cancelled one again. Where the caller did
-not propose one of them, none is cancelled';
+submission with another proposal_key, or none, queues a cancelled one again. Errors: 42704 unknown
+id, 42501 a candidate that the caller did not propose: then none is cancelled';

@@ -26,7 +26,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_set_weight(name, float8) IS
 'sets a trainer''s share in devices beside others: the claims of each device are divided among the
 trainers that wait for it in proportion to their weights (0.001 to 1000; 1 where none was set), from
-the next claim on';
+the next claim on. Operators only. Errors: 42704 unknown role, 22023 out of range';
 
 CREATE FUNCTION cudal1.take_job(d cudal1.device, trainer text, names text[], languages text[],
 	cores int[])

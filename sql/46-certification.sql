@@ -145,7 +145,7 @@ memory, agrees with itself in two processes and two orders of inputs, answers to
 measured as its own candidate. Without being asked, a device that has nothing to do checks a task
 that is unchecked, unless the setting cudal1.certify is off or the task''s option certify is false;
 so does the first measurement of a candidate. False: its check is queued already. For the role that
-added the task and operators';
+added the task and operators. Errors: 42704 unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -164,4 +164,5 @@ task is not certified and this does not wait already; returns the number of jobs
 measurement of a task certifies it: it tells whether zeros, a copy of an input, the output for other
 inputs, work on half of an input or on its means, or means of the outputs would be right. Probes do
 not count for them. cudal1.task.certified then says weak and certified_detail what is right, or
-passed. cudal1_check_reference() says when that is done without being asked';
+passed. cudal1_check_reference() says when that is done without being asked. Error 42704: unknown
+task';

@@ -92,12 +92,13 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
 'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device
-class, model or key (NULL: the task''s); returns the jobs queued. An evaluation adds a row to
-cudal1.measurement and never changes a reward. Candidates that are not successful, that were
-imported without their code, or whose task is retired, are passed over; a NOTICE names the first
-ten. Evaluations run behind training: like all work without a trainer they have an eighth of a
-trainer''s share of a device, and priority orders them among themselves. A NOTICE says what device
-time they will take, and when no device can run them now. cudal1_cancel_jobs() withdraws it';
+class, model or key (NULL: the task''s); returns the jobs queued.
+An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not
+successful, that were imported without their code, or whose task is retired, are passed over; a
+NOTICE names the first ten. Evaluations run behind training: like all work without a trainer they
+have an eighth of a trainer''s share of a device, and priority orders them among themselves. A
+NOTICE says what device time they will take, and when no device can run them now.
+Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
@@ -162,7 +163,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose
 verdict is older than that, or was made with another driver or runner than its device has now;
 returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high score
-that is above the old one is verified again. What cron calls; overlapping calls queue once';
+that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors:
+22023 where older_than is negative';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -190,8 +192,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
 'withdraws evaluations, re-verifications and their verifications, and A/A measurements by the job_id
 of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running ones
 end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was measured
-before its worker heard of it is stored. Jobs that have ended don''t count. Error 22023 for a job
-that decides a candidate (cudal1_cancel)';
+before its worker heard of it is stored. Jobs that have ended don''t count. Operators only. Error
+22023 for a job that decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -335,10 +337,11 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
 'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or
 0 is a failed candidate, code NULL a score that was published without its code, which only reports
-see. It takes part in buckets, sampling and reports. A measurement made here goes before it: a later
-submission of the code is measured and replaces it, and an import over one is only a proposal. Of
-several devices the first sets the reward; cudal1.imported_score keeps the last score of each, and
-reports of a device read it';
+see. It takes part in buckets, sampling and reports. A
+measurement made here goes before it: a later submission of the code is measured and replaces it,
+and an import over one is only a proposal. Of several devices the first sets the reward;
+cudal1.imported_score keeps the last score of each, and reports of a device read it. Operators
+only';
 
 /*
  * Whether devices can be trusted, and whether scores hold.
@@ -374,7 +377,8 @@ COMMENT ON COLUMN cudal1.aa_chart."limit" IS
 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
 COMMENT ON COLUMN cudal1.aa_chart.deviation IS
 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
-COMMENT ON COLUMN cudal1.aa_chart.mean IS 'sum of the last four deviations up to this one, over 4';
+COMMENT ON COLUMN cudal1.aa_chart.mean IS
+'sum of the last four deviations up to this one, over 4';
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)
@@ -419,7 +423,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
 'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one;
 task NULL: the one measured so before, else the first that the device can measure. Returns the jobs
 queued; what waits already is not queued again. The points go into cudal1.aa_chart, and
-cudal1_status() names a device that drifts. For cron';
+cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -431,7 +435,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_trust_device(text) IS
-'an operator''s word that a device is mended: its control chart begins anew';
+'an operator''s word that a device is mended: its control chart begins anew. Error 42704 for an
+unknown device';
 
 CREATE VIEW cudal1.drift AS
 	SELECT t.name AS task, h.candidate_id, h.measurement_id, h.measured_at,

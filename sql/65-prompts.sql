@@ -213,7 +213,8 @@ temperature NULL is the task''s. island: FunSearch''s clusters of equal reward o
 temperature (NULL: 0.1) falling with the island''s registrations; clusters are drawn with
 replacement but no code twice. random: n distinct codes uniformly. NULL is the task''s own strategy.
 Fewer buckets, clusters or codes give fewer rows. The same seed over the same buckets gives the same
-rows';
+rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperature out of range,
+22004 task or pool NULL';
 
 CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DEFAULT NULL,
 	pool text DEFAULT 'main')
@@ -254,7 +255,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS
 'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean
 and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale
 is log, buckets, means and softmax are those of ln(reward), while lower, upper and mean are given as
-speedups (the mean is geometric)';
+speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 temperature not above
+0';
 
 /*
  * Prompts: a draw, its words, its record.
@@ -447,7 +449,9 @@ them: cudal1_counters), {failures} (with their reasons), {requirements}, {restri
 {answer_format}, the three sections; without that place any one fenced code is an answer. Other
 words in braces stay as they are, with a NOTICE for the first three; kind augment has no exemplars.
 system: words of the message of role system, with the same places (NULL: none). Every role may use a
-template. text and system have at most 1 MiB';
+template. Errors: 23505 other words under the name, 22023 an unknown kind, no place for the
+reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 more than 1 MiB,
+53400 a quota is used up';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)
@@ -577,7 +581,9 @@ fenced code as the answer. template: its words (cudal1.prompt_template; NULL: th
 Strategy NULL is the task''s own. pool: where exemplars come from, and where
 cudal1_submit_response() places the answers. failures: so many (0 to 100) of the codes that failed
 among the last 1000 proposed in the pool are shown with the reasons. system: the message of role
-system, NULL where the template has none. A prompt has at most 10 MiB';
+system, NULL where the template has none. Errors: 42704 unknown task, template or pool,
+42501 another role''s pool, 22023 unknown kind or strategy, a template of another kind or without a
+place for failures, n, temperature or failures out of range, 54000 a prompt above 10 MiB';
 
 CREATE FUNCTION @extschema@.cudal1_record_prompt(task text, prompt text,
 	exemplars bigint[] DEFAULT '{}', pool text DEFAULT 'main', system text DEFAULT NULL)
@@ -635,7 +641,9 @@ COMMENT ON FUNCTION @extschema@.cudal1_record_prompt(text, text, bigint[], text,
 data sets give it. exemplars: the candidates of the task that it shows; where a pool''s islands hold
 them all, the prompt and its answers belong to one of these. An answer needs a fenced code, not the
 three sections. pool: where cudal1_submit_response() places the answers. system: the message of role
-system before it; empty: none. Prompt and system have at most 4 MiB';
+system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 42501 another role''s
+pool, 22023 an empty prompt or an exemplar of another task, 22004 NULLs, 54000 a prompt above 4 MiB,
+53400 a quota is used up';
 
 /*
  * What models send.

@@ -158,7 +158,9 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
 'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a
-candidate. method: NULL is the model''s name; further arguments as in cudal1_submit()';
+candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704
+unknown prompt or model, or a retired task, 42501 a prompt of another role, 22023 n out of
+range, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -244,7 +246,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives
-first is kept. Where one is another role''s, none is cancelled';
+first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
 
 CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -97,17 +97,20 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS
 'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once.
-Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many correct codes,
-with or without a time), self_supervised (batch 8, rounds 1, pause true: waits after each round for
-the model to be trained), evolve (exemplars 4, strategy island, temperature, and a budget:
+Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many correct
+codes, with or without a time), self_supervised (batch 8, rounds 1, pause true: waits after each
+round for the model to be trained), evolve (exemplars 4, strategy island, temperature, and a budget:
 max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucket,
 group_size 8; exemplars 0: GRPO without comparison, whose prompts show the reference alone; profile:
 what measures the groups, NULL: the task''s where its options name one, else train; without models a
 trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for
 each task and model), method (NULL: the kind), priority, template and failures (0) as in
-cudal1_prompt(). Candidates are proposed by the method "<method>: <model>". The campaign, its
-prompts, requests and groups belong to the caller. pool: where its prompts draw from and its answers
-go (cudal1_open_pool()). For another role''s task, the profile is default, train or the task''s';
+cudal1_prompt().
+Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and
+groups belong to the caller. pool: where its prompts draw from and its answers go
+(cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a pool
+of another role, or a profile for another role''s task that is not default, train or the
+task''s, 22023 options, 23505 the name is taken, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -157,7 +160,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
-'makes no further requests; those that wait or are in flight are completed';
+'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown,
+42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_resume_campaign(campaign text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -183,8 +187,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_resume_campaign(text) IS
-'goes on with a paused campaign; one of kind self_supervised that completed a round begins the
-next';
+'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next.
+Errors: 42704 unknown, 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_end_campaign(campaign text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -205,7 +209,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
-'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays';
+'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors:
+42704 unknown, 42501 another role''s';
 
 CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -12,7 +12,8 @@ RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
 	AND NOT EXISTS (SELECT FROM cudal1.task AS t
 		WHERE t.task_id = l.task_id
 			AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
-COMMENT ON FUNCTION cudal1.has_groups IS 'whether a lane of this campaign has groups to hand out';
+COMMENT ON FUNCTION cudal1.has_groups IS
+'whether a lane of this campaign has groups to hand out';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
@@ -69,7 +70,8 @@ groups comes first. No row while the campaign is paused, or when it has made all
 another session is about to take is waited for, for 10 s. pool: where exemplars come from and
 answers go; main is the campaign''s own pool. The campaign''s profile, train unless it or the task
 names another, measures the answers. system: the message of role system, NULL where there is none.
-Error 55P03: another transaction took a group and stays open';
+Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another kind, 55P03
+another transaction took a group and stays open';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -119,8 +121,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
 'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and
-give the same candidates. Wait for them with cudal1_wait(). Other answers than those before are an
-error';
+give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501
+another role''s, 22023 no texts, or others than those that the group was answered with';
 
 CREATE FUNCTION cudal1.group_owner(group_key text, owner text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -202,7 +204,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
 which does not count; failure and detail say why an answer failed. The group is a campaign''s, or
 all that a role submitted under the group_key, within each task and pool. variant as in
 cudal1_group_advantages(); owner: whose group; NULL: the caller''s, else that of a role it is a
-member of (for operators, of any)';
+member of (for operators, of any). Errors: 42704 unknown group, 22023 several roles'' groups';
 
 /*
  * Data for trainers, as sets of jsonb that COPY turns into JSONL.
@@ -305,13 +307,15 @@ COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8,
 'chat messages of successful codes for supervised fine-tuning, one row for each code (identical ones
 are one candidate), best first within a task. Members: messages (system, where the prompt has one;
 user: the prompt; assistant: the whole answer), task, level, reward, device, method, candidate_id,
-proposal_id, prompt_id, request_id, round. methods, tasks, campaign, pool (that it was proposed in):
-NULL is all; above: rewards above it; per_task: at most so many of the best of each task. content
-code (CUDA-L1, 2.2): the fenced code alone, to the prompt that shows the reference, as is what did
-not come as an answer; round: answers of that round of a self_supervised campaign; unconfirmed: with
-above 0, also codes that passed all checks, but whose times were too unsteady, or not confirmed
-(reward null). COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles
-backslashes: use psql -At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
+proposal_id, prompt_id, request_id, round.
+methods, tasks, campaign, pool (that it was proposed in): NULL is all; above: rewards above it;
+per_task: at most so many of the best of each task. content code (CUDA-L1, 2.2): the fenced code
+alone, to the prompt that shows the reference, as is what did not come as an answer; round: answers
+of that round of a self_supervised campaign; unconfirmed: with above 0, also codes that passed all
+checks, but whose times were too unsteady, or not confirmed (reward null). Errors: 42704 unknown
+task, campaign or pool, 22023 content, above or per_task out of range.
+COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles backslashes: use psql
+-At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
 
 CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, variant text DEFAULT 'paper',
@@ -377,10 +381,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, te
 Members: system (the message before the prompt, or NULL), prompt, response, reward (NULL: no
 verdict), advantage, group (what a role proposed under one group_key in one pool, with the role
 where it is not the caller and the pool where it is not main; else what was proposed for one
-prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id. methods, tasks,
-campaign, pool: NULL is all; they choose rows, while advantages are those within the whole group.
-variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1,
-2.3)';
+prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
+methods, tasks, campaign, pool: NULL is all; they choose rows, while advantages are those within the
+whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0
+not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or reward';
 
 /*
  * Arithmetic of rounds, rewards and groups.
@@ -391,7 +395,8 @@ RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
 COMMENT ON FUNCTION @extschema@.cudal1_conservative_round(float8) IS
 'two decimals, towards 1 (CUDA-L1, 2.4.4): 1.118 gives 1.11, 0.992 gives 1.00; 100 x within 1e-9 of
-an integer is that integer, so 1.15 stays 1.15 and rounding twice changes nothing';
+an integer is that integer, so 1.15 stays 1.15 and rounding twice changes nothing. Error 22023 for
+NaN, infinite and negative speedups';
 
 CREATE FUNCTION @extschema@.cudal1_score_rounds(reference_times float8[], candidate_times float8[],
 									profile text DEFAULT 'default', buckets int[] DEFAULT NULL)
@@ -406,7 +411,8 @@ else equal numbers mean one bucket. variance is the population variance across t
 accepted: the variance is within the profile''s limit, and there is more than one bucket where it
 has one for intervals; reward is NULL otherwise. Where the interval is wide by the profile''s
 half_width_limit, the reward is that of its lower end if that is 1 or more, else of the score, at
-most 1';
+most 1.
+Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
 
 CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)
 RETURNS float8[] LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -420,7 +426,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_group_advantages(float8[], text) IS
 'advantages of one group (CUDA-L1, eq. 4): (r - mean) / deviation. Variants: paper (population
 deviation), trl, verl, openrlhf (sample deviation + 1e-4, 1e-6, 1e-9), dr_grpo (r - mean), rloo (r -
 mean of the others), smoothed (as paper, cut at +-1.5). Equal rewards and a group of one give
-exactly 0; NULL members stay NULL and do not count';
+exactly 0; NULL members stay NULL and do not count. Error 22023 for NaN, infinities and unknown
+variants';
 
 CREATE FUNCTION @extschema@.cudal1_grpo_objective(logp float8[], logp_old float8[],
 	logp_ref float8[], advantages float8[], lengths int[], epsilon float8 DEFAULT 0.2,
@@ -493,4 +500,5 @@ exp(d) - d - 1 and d = logp_ref - logp. logp, logp_old and logp_ref hold natural
 of all tokens, sequence after sequence; lengths holds the tokens of each sequence; advantages one
 number a sequence or one a token. epsilon_high NULL equals epsilon; logp_ref NULL (with beta 0)
 leaves the divergence out; aggregation token averages over all tokens instead. kl is averaged alike;
-clip_fraction is the share of tokens whose bound was in force';
+clip_fraction is the share of tokens whose bound was in force. Errors: 2202E lengths do not fit,
+22023 NaN and bad parameters, 22004 NULLs, 22003 out of range';

@@ -497,7 +497,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
 them, as a standby can. Verdict, detail and hash stay, so the same code proposed again is known, and
 is not measured again, unless it was imported. A candidate that has an imported success of any
-device is left as it is. Nothing calls it by itself';
+device is left as it is. Nothing calls it by itself. Error 22023 where older_than is negative';
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -557,7 +557,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number that no constraint holds, buckets, verdicts, hashes, tokens and cost
-of campaigns, from what it is derived of, and says what is off: one row a difference, none where all
-agree. Changes nothing; reads every candidate and measurement. The extension''s owner repairs a
-code''s buckets by cudal1.place_candidate(), an operator undecided candidates by cudal1_requeue()';
+'recounts every derived number that no constraint holds, buckets, verdicts, hashes,
+tokens and cost of campaigns, from what it is derived of, and says what is off: one row a
+difference, none where all agree. Changes nothing; reads every candidate and measurement. The
+extension''s owner repairs a code''s buckets by cudal1.place_candidate(), an operator undecided
+candidates by cudal1_requeue()';

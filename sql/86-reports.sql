@@ -248,7 +248,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_report IS
-'arguments that reports share; a NOTICE for a method without proposals';
+'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
+a NOTICE for a method without proposals';
 
 /*
  * The paper's tables, one call each.
@@ -375,7 +376,8 @@ successful candidate; speedup = those above 1.00. Imported results count; null, 
 ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the
 tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all);
 pool: candidates that were proposed in it (NULL: in any); baseline: speedups over that one, and no
-tasks without its score (cudal1_add_baselines(); NULL: over what each task''s rewards are over)';
+tasks without its score (cudal1_add_baselines(); NULL: over what each task''s rewards are over).
+Errors: 22023 bad missing, 42704 unknown method, device, task, pool or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
@@ -397,8 +399,9 @@ convention (what was made of tasks without success, and how many), evaluated (ta
 an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
 without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
 figures of scores as they were measured or imported, not rounded to two decimals towards 1 as
-rewards, and the means and percentiles of them, are. tasks, pool and baseline as in
-cudal1_speedup_report()';
+rewards, and the means and percentiles of them, are.
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or
+faster_than, 42704 unknown method, device, task, pool or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
@@ -482,7 +485,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
 measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
 an end of that interval. tasks, pool and baseline as in cudal1_speedup_report(); an interval is
-divided by the baseline''s score, whose own is not in it';
+divided by the baseline''s score, whose own is not in it. Errors: 22023 n below 1, 42704 unknown
+method, device, task, pool or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
@@ -514,7 +518,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boo
 	text) IS
 'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which
 are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
-tasks, pool and baseline as in cudal1_speedup_report()';
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown
+method, device, task, pool or baseline';
 
 /*
  * Reports that ask for figures of one's own choice, and the list of all tasks.
@@ -546,7 +551,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, t
 	text) IS
 'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
 for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing,
-tasks, pool and baseline as in cudal1_speedup_report()';
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing,
+42704 unknown method, device, task, pool or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
@@ -567,7 +573,8 @@ END;
 COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text, text) IS
 'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and
 All; NULL where no task counts. method, device, missing, tasks, pool and baseline as in
-cudal1_speedup_report()';
+cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task, pool or
+baseline';
 
 CREATE FUNCTION cudal1.light(t cudal1.task, device text)
 RETURNS TABLE (bytes float8, operations float8, seconds float8) LANGUAGE sql STABLE PARALLEL SAFE
@@ -585,7 +592,8 @@ AS $$
 			WHERE coalesce(light.device, t.device_model, t.device)
 				IN (x.model, x.class, x.device_key)) AS d ON true;
 $$;
-COMMENT ON FUNCTION cudal1.light IS 'cudal1_light() of a task';
+COMMENT ON FUNCTION cudal1.light IS
+'cudal1_light() of a task';
 
 CREATE FUNCTION @extschema@.cudal1_light(task text, device text DEFAULT NULL)
 RETURNS TABLE (bytes float8, operations float8, seconds float8)
@@ -605,7 +613,7 @@ task''s): the longer one of reading its inputs and writing its outputs once, in 
 bandwidth of the device''s memory, and of its operations at the device''s peak. Caches may be faster
 than memory. operations are those of a PyTorch task''s reference, as PyTorch''s FlopCounterMode
 counts them in its first measurement; NULL: not counted. bytes and seconds are NULL before that, or
-where the device''s bandwidth is not known';
+where the device''s bandwidth is not known. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
@@ -684,6 +692,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text, tex
 task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
 on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
 evaluated: it is an evaluation; of_light: the seconds of cudal1_light() over the candidate''s. A
-task without one has the state of its last failed candidate, or else of one that waits or was
-discarded, with failure and detail, and untried where there is none. Reads the candidates of tasks
-without success. tasks, pool and baseline as in cudal1_speedup_report()';
+task without one has the state of its last failed candidate, or
+else of one that waits or was discarded, with failure and detail, and untried where there is none.
+Reads the candidates of tasks without success. tasks, pool and baseline as in
+cudal1_speedup_report(). Error 42704: unknown method, device, task, pool or baseline';

@@ -125,7 +125,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
 returns the ablation. A switch is set exactly once, docstrings apart, on a line of its own: USE_X =
 True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are
 candidates of purpose ablation, neither sampled nor reported; one that was measured before is not
-measured again';
+measured again. Errors: 22023 bad switches, 42704 unknown candidate, 53400 a quota is used up, 55000
+the code was pruned or the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
@@ -290,7 +291,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_explain(bigint, text[], text) IS
 'writes what holds the combination with just these switches on back (NULL: open again) into the last
-column of cudal1_ablation_table()';
+column of cudal1_ablation_table(). Errors: 42704 unknown ablation or switch';
 
 /*
  * Techniques (CUDA-L1, 3.6 and appendix B): what successful codes do. Keywords find what leaves a
@@ -401,7 +402,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
 'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found
 by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked
-at, or of requests made (none for those asked before)';
+at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model,
+53400 a quota is used up';
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on

@@ -94,4 +94,5 @@ each is better, the geometric mean of the ratios a / b with its interval at the 
 (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s
 signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under
 zero an interval is NULL where one side failed alone, the tests still count it. tasks and baseline
-as in cudal1_speedup_report(), pool_a and pool_b as in cudal1_compare_tasks()';
+as in cudal1_speedup_report(), pool_a and pool_b as in cudal1_compare_tasks(). Errors: 22023 bad
+argument, 42704 unknown method, device, task, pool or baseline';

@@ -30,7 +30,7 @@ loaded in place of the reference, and its evidence: the device model, the interv
 and the measurement with its profile, pairs of processes, checks and largest error (in tolerances).
 All of these but the device are NULL where the score was imported, and code is NULL where that was
 published without its code. tasks are names or LIKE patterns (NULL: all), device is a model or class
-(NULL: each task''s own)';
+(NULL: each task''s own). Error 42704: unknown task or device';
 
 CREATE FUNCTION cudal1.origin(candidate_id bigint, OUT method text, OUT prompt_id bigint,
 	OUT exemplars bigint[]) LANGUAGE sql STABLE PARALLEL SAFE
@@ -83,4 +83,4 @@ COMMENT ON FUNCTION @extschema@.cudal1_lineage(bigint) IS
 'a candidate (depth 0) and the codes that it comes from: the exemplars of the prompt of its first
 proposal (depth 1), theirs (2), and so on, each once; shown_to is the candidate whose prompt showed
 it. method and prompt_id are of its own first proposal. gain is its reward over the best of that
-prompt''s exemplars, NULL without any';
+prompt''s exemplars, NULL without any. Error 42704: unknown candidate';

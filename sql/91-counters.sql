@@ -48,8 +48,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_profile(bigint, int) IS
 'queues one run of a candidate under its device''s profiler, ncu on a GPU and perf elsewhere, after
 its measurement if that was successful, and returns the job_id; what waits already is not queued
-again. cudal1_counters() has what came of it. Rewards stay as they are. It must not have failed, nor
-its task be retired';
+again. cudal1_counters() has what came of it. Rewards stay as they are. Operators only. Errors:
+42704 unknown candidate, 55000 it has failed or its task is retired';
 
 CREATE FUNCTION cudal1.note_profile(j cudal1.job, told jsonb, problem text)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -134,4 +134,4 @@ and a NOTICE with the reason, where there are none. Of perf: core time, cycles, 
 of branches, caches and the TLB, page faults, context switches, as far as the processor counts them.
 Of ncu: kernels, GPU time, bytes, use of units, occupancy, cache hits, registers; of several
 kernels, times and bytes are added and shares weighted by time. share of light is the time of
-cudal1_light() over the measured one. Counters decide nothing';
+cudal1_light() over the measured one. Counters decide nothing. Error 42704: unknown candidate';

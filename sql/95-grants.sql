@@ -202,10 +202,12 @@ COMMENT ON FUNCTION @extschema@.cudal1_set_quota(name, bigint, bigint, bigint) I
 'sets the quotas of a role, or with role NULL of all that have none of their own: candidates that
 wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and
 references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or
-are in flight (10000). A quota given as NULL is what holds for all. Quotas and what counts in them
-belong to a role''s name: DROP ROLE leaves them to the next role of that name, and they can still be
-taken back. Operators and superusers have no quotas. What a quota refuses is an error 53400, in
-cudal1_submit_batch() a reason';
+are in flight (10000).
+A quota given as NULL is what holds for all. Quotas and what counts in them belong to a role''s
+name: DROP ROLE leaves them to the next role of that name, and they can still be taken back.
+Operators and superusers have no quotas. What a quota refuses is an error 53400, in
+cudal1_submit_batch() a reason. Operators only. Errors:
+42704 unknown role, 22023 a negative number';
 
 CREATE VIEW cudal1.quota_use AS
 	SELECT r.role, u.candidates AS queued_candidates, q.candidates AS most_candidates,
@@ -344,9 +346,10 @@ RETURN cudal1.change_privileges(role, kind, true);
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
 report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
-of detectors. analyst: read everything. operator: everything a user can do, imports, evaluations and
-switches included, and ALTER SYSTEM SET cudal1.enabled with pg_reload_conf(). agent: claim jobs and
-report results. For the extension''s owner';
+of detectors. analyst: read everything.
+operator: everything a user can do, imports, evaluations and switches included, and ALTER SYSTEM SET
+cudal1.enabled with pg_reload_conf(). agent: claim jobs
+and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -354,7 +357,7 @@ RETURN cudal1.change_privileges(role, kind, false);
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
 'takes back what cudal1_grant() gave for the kind, but not USAGE of the schema that holds the
 extension''s functions, since other objects may be there; grant what another kind of the same role
-needs anew';
+needs anew. Errors: 42704 unknown role, 22023 unknown kind';
 
 /*
  * What holds for all functions and tables. PUBLIC may use nothing. Names in a body resolve in
