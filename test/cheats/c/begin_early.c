@@ -1,6 +1,6 @@
-/* kind: 2 work before the gate; task: mean; outcome: successful, unstable, wrong_output, cheat
+/* kind: 2 work before the gate; task: mean; outcome: successful, unstable, wrong_output, cheat; bound: 2.2
  * Adds up an input as it comes, so that the sum is there when the gate opens. Nothing in a chunk changes once its last
- * number has come, it thinks. */
+ * number has come, it thinks. The same sum in turn is worth 1.3 to 1.8. */
 #define N 65536
 #include "shared/filter.h"
 
