@@ -7,10 +7,14 @@ and torch.compile want to know of their compilers before they look anything up i
 import importlib
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import types
 import torch
+
+# a call without the device may take so long, compilers apart
+CALL_SECONDS = 20
 
 
 def import_extensions():
@@ -53,6 +57,7 @@ def compile_once():
             return
         if before == "refused " + asked:
             raise RuntimeError(f"Error building extension '{wanted['name']}', as before")
+        signal.alarm(0)
         try:
             compile_library(**wanted)
         except RuntimeError:
@@ -67,6 +72,8 @@ def call_without_device(model, get_inputs):
     """Calls a model for a GPU where there is none, as far as it gets, with tensors that have a
     shape and a device but no numbers. What it compiles when it is first called is compiled then.
     """
+    signal.signal(signal.SIGALRM, lambda *ignored: os._exit(0))
+    signal.alarm(CALL_SECONDS)
     fake = importlib.import_module("torch._subclasses.fake_tensor")
     # neither may look for the device; the second has two names
     torch.cuda._lazy_init = fake.init_cuda_context = fake.init_gpu_context = lambda *device: None
