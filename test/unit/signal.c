@@ -238,6 +238,8 @@ main(void)
 		  "of places that change, either");
 	tolerance(masked_mostly, 7, 7);
 	check(m.tolerance[0].scale < 5, "or of nearly all places");
+	check(signal_learn(&m, (const char *) outputs, 1) && m.tolerance[0].scale > 1e8,
+		  "of a single input all is signal");
 	tolerance(leaky, 7, 7);
 	check(m.tolerance[0].scale > 0.5 && m.tolerance[0].scale < 1.5,
 		  "the small half of a leaky rectifier's is no scale for the other");

@@ -112,7 +112,7 @@ values_of(const Picked *p, size_t i, double *value)
 		zeros += sorted[k] == 0;
 	}
 	if (values > zeros)
-		return values > 1 ? values : 0;
+		return values > 1 || p->n < 2 ? values : 0;
 	/* All are taken again. */
 	for (size_t k = 0; k < n; k++)
 		if (k == 0 || sorted[k] == 0 || sorted[k] != sorted[k - 1])
