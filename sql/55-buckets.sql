@@ -209,7 +209,7 @@ BEGIN
 				AND x.island = old.island
 			RETURNING x.* INTO s;
 		CONTINUE WHEN old.bucket IS NOT NULL OR s.bucket IS NULL;
-		-- it is counted on its island, or on all; the weaker half is reset when its time has come
+		-- the code is counted on its island, or on all; the weaker half is reset at its time
 		UPDATE cudal1.island AS i
 			SET registrations = i.registrations + 1,
 				since_reset = i.since_reset + EXISTS (SELECT FROM cudal1.proposal AS p

@@ -493,7 +493,7 @@ BEGIN
 					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	-- what the try has cost; an answer without a count of tokens is counted as four bytes a token
+	-- the cost of the try; an answer that has no count of tokens has one for four bytes
 	IF words IS NOT NULL AND NOT answer ?| '{prompt_tokens,completion_tokens}' THEN
 		tokens_in := ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt)
 				FROM cudal1.prompt AS p WHERE p.prompt_id = r.prompt_id),

@@ -113,7 +113,7 @@ watch(int fd, uint32_t events)
 	return epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* its place in the list; nalive: it is an orphan */
+/* the place of a child in the list of those alive; `nalive` for an orphan */
 static int
 find_alive(pid_t pid)
 {

@@ -144,7 +144,8 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, 
  * Loads code side by side on a GPU while no clock runs: libraries and kernels of several processes
  * are loaded in the time of one. Each step is taken for all processes, and executor_await() waits
  * for them before the next one. The first run, in PyTorch, is on the input of slot 0. Processes
- * hold each other up, so those of a group have `build_seconds` more. False after conclude()
+ * hold each other up, so first runs have `build_seconds` more, and loading has in a group. False
+ * after conclude()
  */
 extern bool measure_begin_load(Measure *m, Executor *executor, Side side, int seat,
 							   const Arena *arena, uint64_t weight_seed);

@@ -208,7 +208,7 @@ INSERT INTO line VALUES
 -- for operators, the extension's owner and the worker alone
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_profile', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
--- what those are made of, for nobody: whatever is not named above
+-- inner functions, all that are not named above, are for nobody
 INSERT INTO line SELECT DISTINCT 'cudal1.' || p.proname, '- - - -', 'refused' FROM pg_proc AS p
 	WHERE p.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || p.proname NOT IN (SELECT split_part(l.name, ':', 1) FROM line AS l);
 

@@ -57,7 +57,7 @@ sub outcome
 	return ($? >> 8, $said);
 }
 
-# the same on a terminal
+# runs a command on a terminal, and gives what it shows there
 sub on_terminal
 {
 	my ($line, $before) = @_;

@@ -6,9 +6,8 @@
  * medians over the inputs. The scale of an output is a quartile of these distances: the upper one,
  * where they reach it without a gap, as those of a leaky rectifier do, which are small for half of
  * the elements; else the lower one, so that neither a mask's -1e9, nor a constant, nor one element
- * of 1e8 counts. Along an axis whose
- * indices differ in scale, as columns of boxes and of scores do, each index has a factor of its
- * own.
+ * of 1e8 counts. Along an axis whose indices differ in scale, as columns of boxes and of scores do,
+ * each index has a factor of its own.
  *
  * A few thousand elements, drawn from all parts of an output, tell the scales. Only the bases need
  * all elements, and only where a constant is so large that rtol times it is a good part of the

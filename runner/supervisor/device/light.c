@@ -62,7 +62,7 @@ memory_rate(void)
 
 /*
  * A multiplication and an addition in each lane of sums that do not wait for each other, in the
- * registers of one kind of processor. To its value: how many operations these are.
+ * registers of one kind of processor. Its value is the number of operations.
  */
 /* clang-format off */
 #define MULTIPLY_AND_ADD(NAME, BYTES, TARGET) \
