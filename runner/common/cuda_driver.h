@@ -74,6 +74,8 @@ typedef struct CuCopy
 #define CU_SCHEDULE_SPIN			1
 #define CU_ATTRIBUTE_MULTIPROCESSORS	16
 #define CU_ATTRIBUTE_CACHE_BYTES		38
+#define CU_ATTRIBUTE_SHARED_BYTES		97	/* that a block may ask for */
+#define CU_FUNCTION_SHARED_BYTES		8	/* that a kernel may ask for */
 
 /* X(name without "cu", symbol's suffix, parameters) */
 /* clang-format off */
@@ -114,6 +116,7 @@ typedef struct CuCopy
 	X(MemsetD8, "_v2", (CuAddress to, unsigned char value, size_t n)) \
 	X(ModuleLoadData, "", (CuModuleRef *module, const void *image)) \
 	X(ModuleGetFunction, "", (CuFunctionRef *function, CuModuleRef module, const char *name)) \
+	X(FuncSetAttribute, "", (CuFunctionRef function, int attribute, int value)) \
 	X(LaunchKernel, "", (CuFunctionRef function, unsigned int gx, unsigned int gy, \
 						 unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz, \
 						 unsigned int shared, CuStreamRef stream, void **parameters, \

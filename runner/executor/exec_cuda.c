@@ -19,6 +19,7 @@
 #include "common/cuda_driver.h"
 #include "common/proc.h"
 #include "executor/guard.h"
+#include "executor/stain.h"
 
 static WireControl *control;
 static WireCall *call;
@@ -58,9 +59,7 @@ open_device(void)
 		error = driver.MemAlloc(&scratch, 1);
 	if (error == 0)
 		error = driver.MemsetD8(scratch, 0, 1);
-	if (error == 0)
-		error = driver.CtxSynchronize();
-	return error;
+	return error == 0 ? stain_open(&driver, device) : error;
 }
 
 static uint32_t
@@ -107,6 +106,8 @@ run(uint32_t count, uint32_t flags)
 	CuResult	error;
 	const char *text;
 
+	if (!(flags & WIRE_FLAG_GATED))
+		stain(&driver);
 	entry_run(call, control, count, flags, (char *) (uintptr_t) inputs,
 			  (char *) (uintptr_t) outputs,
 			  flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);

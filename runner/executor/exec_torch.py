@@ -314,6 +314,8 @@ class Executor:
         if flags & wire.GATED:
             self.gated_runs(slots, flags, model)
         else:
+            if self.gpu:
+                self.gpu.library.cudal1_pool_stain()
             self.single_run(slots[0], flags, model)
         if self.gpu:
             # the whole device, whatever streams were used

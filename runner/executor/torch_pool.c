@@ -19,6 +19,7 @@
 
 #include "common/cuda_driver.h"
 #include "common/wire.h"
+#include "executor/stain.h"
 
 #define SUCCESS			0
 #define OUT_OF_MEMORY	2
@@ -89,9 +90,18 @@ cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t poo
 		spans->at = random_start(pool_bytes);
 		spans->bytes = pool_bytes - spans->at;
 		*pool = base;
+		if (error == 0)
+			error = stain_open(&driver, device);
 	}
 	loaded = error == 0;
 	return error;
+}
+
+/* before a run that is checked */
+void
+cudal1_pool_stain(void)
+{
+	stain(&driver);
 }
 
 /* maps other memory instead of what was handed over before */
