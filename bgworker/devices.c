@@ -112,9 +112,7 @@ cudal1_devices_stop(void)
 {
 	if (!searching)
 		return;
-	if (!search.gone)
-		cudal1_child_kill(&search);
-	cudal1_child_free(&search);
+	cudal1_child_end(&search);
 	searching = false;
 }
 
@@ -198,7 +196,9 @@ register_device(const char *line)
 	if (gethostname(host, sizeof(host)) != 0)
 		strlcpy(host, "localhost", sizeof(host));
 	host[sizeof(host) - 1] = '\0';
-	outcome = cudal1_queue_register(host, line, &device_id, &key);
+	outcome = cudal1_queue_register(host, line, &device_id);
+	if (outcome == CUDAL1_CALL_DONE)
+		outcome = cudal1_entry_run("SELECT $1::jsonb ->> 'key'", 1, &line, &key, 1);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	allowed = cudal1_settings_allow_device(key);
@@ -225,7 +225,7 @@ end_search(void)
 	const char *ending = cudal1_child_ending(&search);
 	bool		failed = false;
 
-	cudal1_child_free(&search);
+	cudal1_child_end(&search);
 	searching = false;
 	for (int i = 0; i < nlines; i++)
 	{

@@ -283,7 +283,8 @@ cudal1_entry_prepare(void)
 
 	for (int i = 0; i < lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-	if (!cudal1_jobs_prepare(write_log, &queue))
+	cudal1_queue = &queue;
+	if (!cudal1_children_prepare(write_log))
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create an epoll descriptor: %m")));

@@ -298,7 +298,7 @@ clear(const char *worker, int64 now)
 		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures, 10));
 		failures++;
 	}
-	cudal1_child_free(&child);
+	cudal1_child_end(&child);
 	started = ready = false;
 	fill_wanted = true;
 	return outcome;
@@ -468,10 +468,7 @@ void
 cudal1_generate_drop(void)
 {
 	if (started)
-	{
-		cudal1_child_kill(&child);
-		cudal1_child_free(&child);
-	}
+		cudal1_child_end(&child);
 	started = ready = false;
 	if (pending.data != NULL)
 	{

@@ -58,12 +58,10 @@ void		(*cudal1_log) (const char *text) = NULL;
 
 static int	epoll_descriptor = -1;
 
-/* children that are polled; all other zombies are orphans */
-#define MAX_ALIVE 1024
-static pid_t alive[MAX_ALIVE];
-static int	nalive = 0;
+/* children that were not collected yet; all other zombies are orphans */
+static Cudal1Child *children = NULL;
 
-static char words[256];			/* last answer of say() */
+static char words[PATH_MAX + 128];	/* last answer of say() */
 
 int64_t
 cudal1_clock_ms(void)
@@ -113,29 +111,20 @@ watch(int fd, uint32_t events)
 	return epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-/* the place of a child in the list of those alive; `nalive` for an orphan */
-static int
-find_alive(pid_t pid)
-{
-	int			i = 0;
-
-	while (i < nalive && alive[i] != pid)
-		i++;
-	return i;
-}
-
 void
 cudal1_children_collect(void)
 {
 	for (;;)
 	{
-		siginfo_t	info;
+		Cudal1Child *child = children;
+		siginfo_t	info = {0};
 
-		memset(&info, 0, sizeof(info));
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
 			return;
+		while (child && child->pid != info.si_pid)
+			child = child->next;
 		/* a poll collects it; the next call sees the others */
-		if (find_alive(info.si_pid) < nalive)
+		if (child)
 			return;
 		(void) waitpid(info.si_pid, NULL, WNOHANG);
 	}
@@ -171,13 +160,13 @@ typedef struct Launch
 	char		tmpdir[PATH_MAX + 8];
 	int			ends[3];
 	pid_t		parent;
-	char		failure[512];	/* message for a failed exec, made before the fork */
 } Launch;
 
 /* in the child: async-signal-safe calls only */
 static void
 become(const Launch *launch)
 {
+	static const char failure[] = "could not be executed\n";
 	struct sigaction standard;
 	sigset_t	none;
 	int			ends[3];
@@ -210,7 +199,7 @@ become(const Launch *launch)
 	sigemptyset(&none);
 	(void) sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(launch->program->argv[0], launch->program->argv, launch->environment);
-	(void) !write(2, launch->failure, strlen(launch->failure));
+	(void) !write(2, failure, strlen(failure));
 	_exit(127);
 }
 
@@ -246,102 +235,88 @@ make_environment(Launch *launch)
 	launch->environment[n] = NULL;
 }
 
-/* makes the pipes, with the child's ends in launch->ends, and forks */
+/* makes the pipes, with the child's ends in launch->ends */
 static bool
-launch_child(Cudal1Child *child, Launch *launch, const char **problem)
+make_pipes(Cudal1Child *child, Launch *launch)
 {
-	int			pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-	sigset_t	all;
-	sigset_t	before;
+	int		   *ours[] = {&child->in, &child->out, &child->err};
 
 	for (int i = 0; i < 3; i++)
 	{
-		/* the child reads its first pipe, and writes the others */
-		int			ours = i == 0 ? 1 : 0;
+		int			ends[2];
 
-		if (pipe2(pipes[i], O_CLOEXEC) < 0 || fcntl(pipes[i][ours], F_SETFL, O_NONBLOCK) < 0)
-		{
-			*problem = say("cannot make pipes: %s", strerror(errno));
-			goto failed;
-		}
-		launch->ends[i] = pipes[i][!ours];
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return false;
+		/* the child reads its first pipe, and writes the others */
+		*ours[i] = ends[i == 0];
+		launch->ends[i] = ends[i != 0];
+		if (fcntl(*ours[i], F_SETFL, O_NONBLOCK) < 0)
+			return false;
 	}
+	return true;
+}
+
+static bool
+fork_child(Cudal1Child *child, Launch *launch)
+{
+	sigset_t	all;
+	sigset_t	before;
+	pid_t		pid;
+
 	launch->parent = getpid();
 	sigfillset(&all);
 	(void) sigprocmask(SIG_SETMASK, &all, &before);
-	child->pid = fork();
-	if (child->pid == 0)
+	pid = fork();
+	if (pid == 0)
 		become(launch);
 	(void) sigprocmask(SIG_SETMASK, &before, NULL);
-	if (child->pid < 0)
-	{
-		*problem = say("cannot fork: %s", strerror(errno));
-		goto failed;
-	}
-	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
-	if (child->pidfd < 0)
-	{
-		/* without one the host would not learn of the end */
-		*problem = say("cannot open a pidfd: %s", strerror(errno));
-		(void) kill(child->pid, SIGKILL);
-		(void) waitpid(child->pid, NULL, 0);
-		goto failed;
-	}
-	child->in = pipes[0][1];
-	child->out = pipes[1][0];
-	child->err = pipes[2][0];
-	for (int i = 0; i < 3; i++)
-		close(launch->ends[i]);
+	if (pid < 0)
+		return false;
+	child->pid = pid;
+	child->next = children;
+	children = child;
 	return true;
+}
 
-failed:
-	child->pid = 0;
-	for (int i = 0; i < 6; i++)
-		close_end(&pipes[i / 2][i % 2]);
-	return false;
+/* Input that is sent later wakes the host only when a full pipe has room again. */
+static bool
+watch_child(Cudal1Child *child)
+{
+	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
+	return child->pidfd >= 0 && !child->input.lost && watch(child->pidfd, EPOLLIN)
+		&& watch(child->out, EPOLLIN) && watch(child->err, EPOLLIN)
+		&& watch(child->in, EPOLLOUT | EPOLLET);
 }
 
 bool
 cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char **problem)
 {
-	Launch		launch = {.program = program};
+	Launch		launch = {.program = program,.ends = {-1, -1, -1}};
+	const char *failed = NULL;
 
-	memset(child, 0, sizeof(*child));
-	child->pidfd = child->in = child->out = child->err = -1;
-	child->gone = true;
-	if (nalive >= MAX_ALIVE)
-	{
-		*problem = "too many children";
-		return false;
-	}
-	if (access(program->argv[0], X_OK) != 0)
-	{
-		*problem = say("cannot run \"%s\": %s", program->argv[0], strerror(errno));
-		return false;
-	}
-	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n",
-			 program->argv[0]);
-	make_environment(&launch);
-	if (!launch_child(child, &launch, problem))
-		return false;
-	alive[nalive++] = child->pid;
-	child->gone = false;
+	*child = (Cudal1Child) {.pidfd = -1,.in = -1,.out = -1,.err = -1,.on_line = program->on_line,
+		.owner = program->owner,.input_open = program->keep_input,
+	.max_line = CUDAL1_MAX_LINE};
 	snprintf(child->label, sizeof(child->label), "%s", program->label);
-	child->on_line = program->on_line;
-	child->owner = program->owner;
-	child->input_open = program->keep_input;
 	if (program->input)
 		cudal1_buffer_append(&child->input, program->input, strlen(program->input));
-	child->input_watched = true;
-	if (child->input.lost || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN) ||
-		!watch(child->err, EPOLLIN) || !watch(child->in, EPOLLOUT))
+	make_environment(&launch);
+	if (access(program->argv[0], X_OK) != 0)
+		failed = "run";
+	else if (!make_pipes(child, &launch))
+		failed = "make pipes for";
+	else if (!fork_child(child, &launch))
+		failed = "fork for";
+	else if (!watch_child(child))
+		failed = "watch";
+	if (failed)
 	{
-		*problem = say("cannot watch a child program: %s", strerror(errno));
-		cudal1_child_kill(child);
-		cudal1_child_free(child);
-		return false;
+		*problem = say("cannot %s \"%s\": %s", failed, program->argv[0], strerror(errno));
+		cudal1_child_end(child);
 	}
-	return true;
+	for (int i = 0; i < 3; i++)
+		close_end(&launch.ends[i]);
+	return !failed;
 }
 
 /* ---- pipes ---- */
@@ -371,14 +346,6 @@ send_input(Cudal1Child *child)
 		child->input_sent = child->input.length = 0;
 	if (!child->input_open)
 		close_end(&child->in);
-	else if (child->in >= 0 && child->input_watched)
-	{
-		/*
-		 * a pipe with room is always writable, so it is watched only while there is input to send
-		 */
-		(void) epoll_ctl(epoll_descriptor, EPOLL_CTL_DEL, child->in, NULL);
-		child->input_watched = false;
-	}
 }
 
 void
@@ -387,14 +354,9 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 	if (child->in < 0 || !child->input_open)
 		return;
 	cudal1_buffer_append(&child->input, data, length);
-	if (child->input.lost)
-	{
-		/* without all of its input the child can't work, and the end of its input ends it */
-		child->input_open = false;
-		close_end(&child->in);
-	}
-	else if (!child->input_watched)
-		child->input_watched = watch(child->in, EPOLLOUT);
+	/* without all of its input the child can't work, and the end of its input ends it */
+	child->input_open = !child->input.lost;
+	send_input(child);
 }
 
 /* logs a line of standard error; bytes that are not printable ASCII become question marks */
@@ -439,8 +401,7 @@ static void
 take(Cudal1Child *child, bool err, const char *data, size_t n)
 {
 	Cudal1Buffer *line = err ? &child->err_line : &child->out_line;
-	size_t		most = err ? LOG_LINE_BYTES + 1
-		: child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE;
+	size_t		most = err ? LOG_LINE_BYTES + 1 : child->max_line;
 
 	while (n > 0)
 	{
@@ -484,15 +445,26 @@ drain(Cudal1Child *child, int *fd)
 	return *fd < 0;
 }
 
+static void
+forget(Cudal1Child *child)
+{
+	Cudal1Child **place = &children;
+
+	while (*place != child)
+		place = &(*place)->next;
+	*place = child->next;
+	child->pid = 0;
+	close_end(&child->pidfd);
+}
+
 /* collects the child if it has ended, and kills its session, which may outlive it */
 static bool
 reap(Cudal1Child *child)
 {
-	siginfo_t	info;
+	siginfo_t	info = {0};
 
 	if (child->pid == 0)
 		return true;
-	memset(&info, 0, sizeof(info));
 	if (waitid(P_PID, (id_t) child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 	{
 		if (errno == EINTR)
@@ -508,31 +480,25 @@ reap(Cudal1Child *child)
 		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
 			;
 	}
-	alive[find_alive(child->pid)] = alive[nalive - 1];
-	nalive--;
-	child->pid = 0;
-	close_end(&child->pidfd);
+	forget(child);
 	return true;
 }
 
 void
 cudal1_child_poll(Cudal1Child *child)
 {
-	bool		ended;
-	bool		err_empty;
-	bool		out_empty;
+	bool		all;
 
 	if (child->gone)
 		return;
 	/* first the end, then the pipes: all that it wrote before its end is in them then */
-	ended = reap(child);
+	all = reap(child);
 	send_input(child);
-	err_empty = drain(child, &child->err);
-	out_empty = drain(child, &child->out);
-	if (!ended || !err_empty || !out_empty)
+	all &= drain(child, &child->err);
+	all &= drain(child, &child->out);
+	if (!all)
 		return;
 
-	child->gone = true;
 	/* descendants may hold the pipes open, but their output does not count */
 	end_line(child, true);
 	end_line(child, false);
@@ -550,26 +516,17 @@ cudal1_child_signal(Cudal1Child *child, int number)
 }
 
 void
-cudal1_child_kill(Cudal1Child *child)
+cudal1_child_end(Cudal1Child *child)
 {
+	struct timespec pause = {0, 1000000};
+
+	cudal1_child_signal(child, SIGKILL);
+	/* a process that a driver blocks does not die, and the host must not wait for it */
+	for (int i = 0; i < KILL_WAIT_MS && !reap(child); i++)
+		(void) nanosleep(&pause, NULL);
 	if (child->pid != 0)
-	{
-		struct timespec pause = {0, 1000000};
-
-		cudal1_child_signal(child, SIGKILL);
-		/* a process that a driver blocks does not die, and the host must not wait for it */
-		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
-			(void) nanosleep(&pause, NULL);
-		alive[find_alive(child->pid)] = alive[nalive - 1];
-		nalive--;
-		child->pid = 0;
-	}
+		forget(child);
 	close_all(child);
-}
-
-void
-cudal1_child_free(Cudal1Child *child)
-{
 	cudal1_buffer_free(&child->input);
 	cudal1_buffer_free(&child->out_line);
 	cudal1_buffer_free(&child->err_line);

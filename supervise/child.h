@@ -8,7 +8,7 @@
  *
  * The host polls a child whenever the shared epoll descriptor is readable; no call waits for a
  * child. Each complete line of the child's standard output goes to on_line.  Its standard error
- * goes to the host's log, a limited number of lines in a time.
+ * goes to the host's log, a limited number of lines.
  */
 #ifndef CUDAL1_SUPERVISE_CHILD_H
 #define CUDAL1_SUPERVISE_CHILD_H
@@ -37,8 +37,7 @@ typedef struct Cudal1Child
 	Cudal1Buffer	input;
 	size_t		input_sent;
 	bool		input_open;		/* more may be sent, so the pipe stays open */
-	bool		input_watched;
-	size_t		max_line;		/* bytes; 0: CUDAL1_MAX_LINE */
+	size_t		max_line;		/* bytes; CUDAL1_MAX_LINE unless the host changes it */
 	Cudal1Buffer	out_line;
 	Cudal1Buffer	err_line;
 	bool		overlong;		/* wrote a line above its limit */
@@ -47,6 +46,7 @@ typedef struct Cudal1Child
 	int			log_lines;
 	Cudal1OnLine on_line;
 	void	   *owner;
+	struct Cudal1Child *next;	/* of those that were not collected yet */
 } Cudal1Child;
 
 /* A program to start: argv[0] and arguments, in a new environment and the folder `scratch`. */
@@ -91,11 +91,11 @@ extern void cudal1_child_poll(Cudal1Child *child);
 
 extern void cudal1_child_signal(Cudal1Child *child, int number);
 
-/* kills the child and collects it, unless the kernel itself keeps it from ending */
-extern void cudal1_child_kill(Cudal1Child *child);
-
-/* frees the memory of a child that is gone */
-extern void cudal1_child_free(Cudal1Child *child);
+/*
+ * Frees the memory of a child.  A child that runs is killed and collected before, unless the kernel
+ * itself keeps it from ending.
+ */
+extern void cudal1_child_end(Cudal1Child *child);
 
 /* how the child ended, in words; valid until the next call */
 extern const char *cudal1_child_ending(const Cudal1Child *child);

@@ -13,12 +13,8 @@
  * The claim is committed before the child starts.  So if this process dies, it leaves a running job
  * with a lease, and nothing that would have to be undone.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +24,6 @@
 #include "jobs.h"
 #include "src/message.h"
 
-#define MAX_JOBS 512
 #define LABEL "cudal1-measure, job %lld"
 
 /* while there are jobs, all that is due by the clock is looked after so often */
@@ -57,24 +52,9 @@ typedef enum Ending
 	ENDING_LOST					/* overdue or misbehaved; `reason` says how */
 } Ending;
 
-/* a child, and what its jobs share */
-typedef struct Heat
-{
-	Cudal1Child child;
-	int			jobs;			/* jobs that are not done */
-	/* the child waits for the device, which does not count as its time */
-	int64_t		waits_until;
-	int64_t		last_poll;
-	int64_t		used_ms;		/* without that */
-	int64_t		limit_ms;
-	int			garbage;
-	int64_t		stop_at;		/* time from which no job waits for it; 0: one does */
-} Heat;
-
 typedef struct Job
 {
-	Heat	   *heat;
-	void	   *device;
+	struct Heat *heat;
 	Cudal1Claim claim;
 	Ending		ending;
 	char	   *reason;
@@ -88,30 +68,54 @@ typedef struct Job
 	bool		done;
 } Job;
 
-static Job *jobs[MAX_JOBS];
-static int	njobs = 0;
-
-bool
-cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue)
+/* a child, and its jobs */
+typedef struct Heat
 {
-	cudal1_queue = queue;
-	return cudal1_children_prepare(log);
+	Cudal1Child child;
+	void	   *device;
+	/* the child waits for the device, which does not count as its time */
+	int64_t		waits_until;
+	int64_t		last_poll;
+	int64_t		used_ms;		/* without that */
+	int64_t		limit_ms;
+	int			garbage;
+	int64_t		stop_at;		/* time from which no job waits for it; 0: one does */
+	int			njobs;
+	Job			jobs[CUDAL1_MAX_HEAT];
+	struct Heat *next;
+} Heat;
+
+static Heat *heats = NULL;
+
+/* jobs that are not done, and that the queue has not deferred unless `deferred` */
+static int
+count(const Heat *heat, bool deferred)
+{
+	int			n = 0;
+
+	for (int i = 0; i < heat->njobs; i++)
+		n += !heat->jobs[i].done && (deferred || !heat->jobs[i].deferred);
+	return n;
 }
 
 int
 cudal1_jobs_count(void)
 {
-	return njobs;
-}
-
-int
-cudal1_jobs_measuring(void)
-{
 	int			n = 0;
 
-	for (int i = 0; i < njobs; i++)
-		n += !jobs[i]->heat->child.gone;
+	for (Heat *heat = heats; heat; heat = heat->next)
+		n += count(heat, true);
 	return n;
+}
+
+bool
+cudal1_jobs_measuring(void)
+{
+	bool		any = false;
+
+	for (Heat *heat = heats; heat; heat = heat->next)
+		any |= !heat->child.gone;
+	return any;
 }
 
 int
@@ -119,14 +123,8 @@ cudal1_jobs_on_device(const void *device)
 {
 	int			n = 0;
 
-	for (int i = 0; i < njobs; i++)
-	{
-		bool		counted = jobs[i]->device != device || jobs[i]->deferred;
-
-		for (int j = 0; j < i && !counted; j++)
-			counted = jobs[j]->heat == jobs[i]->heat && !jobs[j]->deferred;
-		n += !counted;
-	}
+	for (Heat *heat = heats; heat; heat = heat->next)
+		n += heat->device == device && count(heat, false) > 0;
 	return n;
 }
 
@@ -146,36 +144,20 @@ replace(char **text, char *with)
 	*text = with;
 }
 
-/* why there is no result; NULL for want of memory */
-static void set_reason(Job *job, const char *format,...) __attribute__((format(printf, 2, 3)));
-
-static void
-set_reason(Job *job, const char *format,...)
-{
-	va_list		arguments;
-	char	   *reason = NULL;
-
-	va_start(arguments, format);
-	if (vasprintf(&reason, format, arguments) < 0)
-		reason = NULL;
-	va_end(arguments);
-	replace(&job->reason, reason);
-}
-
 /* ---- what the child writes ---- */
 
 /* whether the child still works for this job */
 static bool
 waits(const Job *job)
 {
-	return !job->result && job->ending == ENDING_NONE;
+	return !job->result && job->ending == ENDING_NONE && !job->done;
 }
 
 static bool
 any_waits(const Heat *heat)
 {
-	for (int i = 0; i < njobs; i++)
-		if (jobs[i]->heat == heat && waits(jobs[i]))
+	for (int i = 0; i < heat->njobs; i++)
+		if (waits(&heat->jobs[i]))
 			return true;
 	return false;
 }
@@ -183,12 +165,12 @@ any_waits(const Heat *heat)
 static void
 stop(Job *job, Ending ending, const char *reason)
 {
-	if (job->ending != ENDING_NONE)
+	if (job->ending != ENDING_NONE || job->done)
 		return;
 	job->ending = ending;
 	if (reason)
 	{
-		set_reason(job, "%s", reason);
+		replace(&job->reason, strdup(reason));
 		note(job, reason);
 	}
 	if (any_waits(job->heat))
@@ -199,11 +181,10 @@ stop(Job *job, Ending ending, const char *reason)
 
 /* every job of a child: what went wrong is no single one's */
 static void
-stop_all(const Heat *heat, const char *reason)
+stop_all(Heat *heat, const char *reason)
 {
-	for (int i = 0; i < njobs; i++)
-		if (jobs[i]->heat == heat)
-			stop(jobs[i], ENDING_LOST, reason);
+	for (int i = 0; i < heat->njobs; i++)
+		stop(&heat->jobs[i], ENDING_LOST, reason);
 }
 
 /*
@@ -218,45 +199,42 @@ give_up(Job *job)
 	job->retry_at = cudal1_clock_ms() + OUR_SIGNAL_MS;
 }
 
-/* the job that a line is about; NULL: none that still waits */
-static Job *
-find_job(const Heat *heat, int64_t job_id)
-{
-	for (int i = 0; i < njobs; i++)
-		if (jobs[i]->heat == heat && waits(jobs[i])
-			&& (jobs[i]->claim.job_id == job_id || (job_id == 0 && heat->jobs == 1)))
-			return jobs[i];
-	return NULL;
-}
-
 static void
 take_line(void *owner, char *line, size_t length)
 {
 	Heat	   *heat = owner;
 	Cudal1Message message;
-	Job		   *job;
+	bool		progress;
+	bool		taken = false;
 
 	/* after their results, and after it was told to stop, no line of the child counts */
 	if (!any_waits(heat))
 		return;
 	message = cudal1_message_read(line, length);
-	job = message.type == CUDAL1_MESSAGE_RESULT ? find_job(heat, message.job_id) : NULL;
-	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
+	progress = message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS;
+	for (int i = 0; i < heat->njobs; i++)
 	{
+		Job		   *job = &heat->jobs[i];
+
+		/* a line without a number is about all jobs, and only a job by itself has such a result */
+		if (!waits(job) || (message.job_id != 0 && message.job_id != job->claim.job_id))
+			continue;
+		if (progress)
+			replace(&job->progress, strdup(line));
+		else if (message.type == CUDAL1_MESSAGE_RESULT
+				 && (message.job_id != 0 || heat->njobs == 1)
+				 && (job->result = strdup(line)) != NULL)
+		{
+			taken = true;
+			if (!any_waits(heat))
+				heat->stop_at = cudal1_clock_ms();
+			if (message.cancelled)
+				give_up(job);
+		}
+	}
+	if (progress)
 		heat->waits_until = message.waiting ? cudal1_clock_ms() + WAITING_MS : 0;
-		for (int i = 0; i < njobs; i++)
-			if (jobs[i]->heat == heat && waits(jobs[i])
-				&& (message.job_id == 0 || message.job_id == jobs[i]->claim.job_id))
-				replace(&jobs[i]->progress, strdup(line));
-	}
-	else if (job && (job->result = strdup(line)) != NULL)
-	{
-		if (!any_waits(heat))
-			heat->stop_at = cudal1_clock_ms();
-		if (message.cancelled)
-			give_up(job);
-	}
-	else
+	else if (!taken)
 		heat->garbage++;
 }
 
@@ -302,8 +280,7 @@ heartbeat(Job *job, int64_t now)
 	if (answer == CUDAL1_ANSWER_LOST)
 	{
 		/* Losing the claim replaces any other reason to stop. */
-		if (job->ending == ENDING_NONE)
-			stop(job, ENDING_FENCED, "given to another");
+		stop(job, ENDING_FENCED, "given to another");
 		job->ending = ENDING_FENCED;
 	}
 	else if (answer == CUDAL1_ANSWER_CANCEL && !job->result)
@@ -314,18 +291,22 @@ heartbeat(Job *job, int64_t now)
 static Cudal1Call
 offer(Job *job, Cudal1Answer *answer)
 {
+	char		reason[512];
+
 	if (job->ending == ENDING_CANCELLED)
 		return cudal1_queue_finish(&job->claim, NULL, "cancelled",
 								   "cancelled while it was measured", answer);
 	if (job->ending == ENDING_NONE && job->result)
 		return cudal1_queue_finish(&job->claim, job->result, NULL, NULL, answer);
-	if (job->ending == ENDING_NONE && !job->reason)
+	if (job->ending == ENDING_NONE)
 	{
-		set_reason(job, "cudal1-measure %s before it wrote a result",
-				   cudal1_child_ending(&job->heat->child));
-		note(job, job->reason ? job->reason : "it ended before it wrote a result");
+		snprintf(reason, sizeof(reason), "cudal1-measure %s before it wrote a result",
+				 cudal1_child_ending(&job->heat->child));
+		if (job->tries == 0)
+			note(job, reason);
 	}
-	return cudal1_queue_finish(&job->claim, NULL, "lost", job->reason, answer);
+	return cudal1_queue_finish(&job->claim, NULL, "lost",
+							   job->ending == ENDING_NONE ? reason : job->reason, answer);
 }
 
 /* Takes the queue's answer about one job. */
@@ -351,11 +332,16 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (failed)
 	{
+		static const char text[] = "the result could not be stored: ";
 		const char *problem = cudal1_queue->problem();
+		Cudal1Buffer reason = {0};
 
+		if (!problem)
+			problem = "no reason given";
+		cudal1_buffer_append(&reason, text, strlen(text));
+		cudal1_buffer_append(&reason, problem, strlen(problem));
 		job->ending = ENDING_LOST;
-		set_reason(job, "the result could not be stored: %s",
-				   problem ? problem : "no reason given");
+		replace(&job->reason, reason.data);
 	}
 	job->tries++;
 	/* The clock is read anew, because the call itself may have waited. */
@@ -378,9 +364,7 @@ store_verdict(Job *job, int64_t now)
 		job->done = true;
 		return CUDAL1_CALL_DONE;
 	}
-	if (!cudal1_queue->connected())
-		return CUDAL1_CALL_CUT;
-	if (now < job->retry_at)
+	if (!cudal1_queue->connected() || now < job->retry_at)
 		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 
 	outcome = offer(job, &answer);
@@ -390,52 +374,62 @@ store_verdict(Job *job, int64_t now)
 }
 
 static Cudal1Call
-advance(Job *job)
+advance(Heat *heat, int *ended)
 {
-	int64_t		now = cudal1_clock_ms();
+	cudal1_child_poll(&heat->child);
+	if (!heat->child.gone)
+		hold_to_limits(heat, cudal1_clock_ms());
+	for (int i = 0; i < heat->njobs; i++)
+	{
+		Job		   *job = &heat->jobs[i];
+		int64_t		now = cudal1_clock_ms();
+		Cudal1Call	outcome = CUDAL1_CALL_DONE;
 
-	if (job->done)
-		return CUDAL1_CALL_DONE;
-	cudal1_child_poll(&job->heat->child);
-	/* the child is gone, or works on for others alone */
-	if (job->heat->child.gone || (!waits(job) && any_waits(job->heat)))
-		return store_verdict(job, now);
-	hold_to_limits(job->heat, now);
-	return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
+		if (job->done)
+			continue;
+		/* the child is gone, or works on for others alone */
+		if (heat->child.gone || (!waits(job) && any_waits(heat)))
+			outcome = store_verdict(job, now);
+		else if (beat_is_due(job, now))
+			outcome = heartbeat(job, now);
+		if (outcome == CUDAL1_CALL_GONE)
+			return outcome;
+		*ended += job->done;
+	}
+	return CUDAL1_CALL_DONE;
 }
 
+/* takes a group of jobs out of the list at its place there */
 static void
-forget(int i)
+forget(Heat **place)
 {
-	Job		   *job = jobs[i];
+	Heat	   *heat = *place;
 
-	jobs[i] = jobs[--njobs];
-	if (--job->heat->jobs == 0)
+	*place = heat->next;
+	cudal1_child_end(&heat->child);
+	for (int i = 0; i < heat->njobs; i++)
 	{
-		if (!job->heat->child.gone)
-			cudal1_child_kill(&job->heat->child);
-		cudal1_child_free(&job->heat->child);
-		free(job->heat);
+		free(heat->jobs[i].reason);
+		free(heat->jobs[i].result);
+		free(heat->jobs[i].progress);
 	}
-	free(job->reason);
-	free(job->result);
-	free(job->progress);
-	free(job);
+	free(heat);
 }
 
 Cudal1Call
 cudal1_jobs_poll(int *ended)
 {
+	Heat	  **place = &heats;
+
 	*ended = 0;
-	for (int i = njobs - 1; i >= 0; i--)
+	while (*place)
 	{
-		if (advance(jobs[i]) == CUDAL1_CALL_GONE)
+		if (advance(*place, ended) == CUDAL1_CALL_GONE)
 			return CUDAL1_CALL_GONE;
-		if (jobs[i]->done)
-		{
-			forget(i);
-			(*ended)++;
-		}
+		if (count(*place, true) == 0)
+			forget(place);
+		else
+			place = &(*place)->next;
 	}
 	return CUDAL1_CALL_DONE;
 }
@@ -444,7 +438,7 @@ int64_t
 cudal1_jobs_next_ms(void)
 {
 	/* without a connection nothing is done for a job whose child is gone */
-	bool		any = cudal1_jobs_measuring() > 0 || (njobs > 0 && cudal1_queue->connected());
+	bool		any = cudal1_jobs_measuring() || (heats && cudal1_queue->connected());
 
 	return any ? POLL_MS : 3600 * 1000;
 }
@@ -463,119 +457,95 @@ cudal1_jobs_command(char **argv, const char *measure, const char *option, bool u
 	argv[n] = NULL;
 }
 
-static bool
-add_job(Heat *heat, void *device, const Cudal1Claim *claim)
-{
-	Job		   *job = njobs < MAX_JOBS ? calloc(1, sizeof(*job)) : NULL;
-
-	if (!job)
-		return false;
-	job->heat = heat;
-	job->device = device;
-	job->claim = *claim;
-	/* the first progress is sent at once */
-	job->last_beat = cudal1_clock_ms() - BEAT_MS;
-	jobs[njobs++] = job;
-	heat->jobs++;
-	return true;
-}
-
 bool
 cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv, const char *scratch,
 				  int grace_seconds, const char **problem)
 {
-	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
-	Cudal1Buffer	input = {0};
-	char		label[64];
+	int64_t		now = cudal1_clock_ms();
 	Heat	   *heat = calloc(1, sizeof(*heat));
-	bool		added = heat != NULL;
+	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line,.owner = heat};
+	Cudal1Buffer input = {0};
+	char		label[64];
 	bool		started = false;
 
-	for (int i = 0; i < claimed->n && added; i++)
-		added = add_job(heat, device, &claimed->claims[i]);
+	snprintf(label, sizeof(label), LABEL, (long long) claimed->claims[0].job_id);
 	cudal1_buffer_append(&input, claimed->job, strlen(claimed->job));
 	cudal1_buffer_append(&input, "\n", 1);
-	if (!added || input.lost)
-		*problem = njobs < MAX_JOBS ? "out of memory" : "too many jobs at once";
+	program.label = label;
+	program.input = input.data;
+	if (!heat || input.lost)
+		*problem = "out of memory";
 	else
-	{
-		snprintf(label, sizeof(label), LABEL, (long long) claimed->claims[0].job_id);
-		heat->last_poll = cudal1_clock_ms();
-		heat->limit_ms = ((int64_t) claimed->limit_seconds + grace_seconds) * 1000;
-		program.label = label;
-		program.input = input.data;
-		program.owner = heat;
 		started = cudal1_child_start(&heat->child, &program, problem);
-	}
-	free(input.data);
+	cudal1_buffer_free(&input);
 	if (!started)
 	{
-		while (njobs > 0 && jobs[njobs - 1]->heat == heat)
-			free(jobs[--njobs]);
 		free(heat);
 		for (int i = 0; i < claimed->n; i++)
 			(void) cudal1_queue_release(&claimed->claims[i]);
+		return false;
 	}
-	return started;
+	heat->device = device;
+	heat->last_poll = now;
+	heat->limit_ms = ((int64_t) claimed->limit_seconds + grace_seconds) * 1000;
+	heat->njobs = claimed->n;
+	/* the first progress is sent at once */
+	for (int i = 0; i < claimed->n; i++)
+		heat->jobs[i] = (Job) {.heat = heat,.claim = claimed->claims[i],.last_beat = now - BEAT_MS};
+	heat->next = heats;
+	heats = heat;
+	return true;
+}
+
+static void
+signal_all(int number)
+{
+	for (Heat *heat = heats; heat; heat = heat->next)
+		cudal1_child_signal(&heat->child, number);
 }
 
 void
 cudal1_jobs_drop(void)
 {
-	for (int i = 0; i < njobs; i++)
-		cudal1_child_signal(&jobs[i]->heat->child, SIGKILL);
-	while (njobs > 0)
-		forget(njobs - 1);
-}
-
-/* offers the verdict a last time; gives the claim back if it is not stored */
-static void
-leave_job(Job *job)
-{
-	Cudal1Answer answer;
-
-	if (!job->heat->child.gone)
-		cudal1_child_kill(&job->heat->child);
-	if (job->ending != ENDING_FENCED && !job->given_up)
-	{
-		Cudal1Call	outcome = offer(job, &answer);
-
-		if (outcome == CUDAL1_CALL_DONE && answer != CUDAL1_ANSWER_LATER)
-		{
-			job->done = true;
-			return;
-		}
-	}
-	(void) cudal1_queue_release(&job->claim);
+	signal_all(SIGKILL);
+	while (heats)
+		forget(&heats);
 }
 
 void
 cudal1_jobs_leave(int grace_ms)
 {
 	int64_t		until = cudal1_clock_ms() + grace_ms;
-	bool		running = true;
+	Cudal1Answer answer;
 
-	for (int i = 0; i < njobs; i++)
-		cudal1_child_signal(&jobs[i]->heat->child, SIGTERM);
-	while (running && cudal1_clock_ms() < until)
+	signal_all(SIGTERM);
+	/* a result that comes from now on answers the signal, and is no verdict */
+	for (Heat *heat = heats; heat; heat = heat->next)
+		for (int i = 0; i < heat->njobs; i++)
+			if (waits(&heat->jobs[i]))
+				heat->jobs[i].ending = ENDING_FENCED;
+	while (cudal1_jobs_measuring() && cudal1_clock_ms() < until)
 	{
 		struct pollfd ready = {.fd = cudal1_children_epoll(),.events = POLLIN};
 
-		running = false;
-		for (int i = 0; i < njobs; i++)
-		{
-			/* a result that comes now answers the signal, and is no verdict */
-			if (!jobs[i]->result && jobs[i]->ending == ENDING_NONE)
-				jobs[i]->ending = ENDING_FENCED;
-			cudal1_child_poll(&jobs[i]->heat->child);
-			running |= !jobs[i]->heat->child.gone;
-		}
-		if (running)
-			(void) poll(&ready, 1, 10);
+		(void) poll(&ready, 1, 10);
+		for (Heat *heat = heats; heat; heat = heat->next)
+			cudal1_child_poll(&heat->child);
 	}
-	while (njobs > 0)
+	signal_all(SIGKILL);
+	while (heats)
 	{
-		leave_job(jobs[njobs - 1]);
-		forget(njobs - 1);
+		cudal1_child_end(&heats->child);
+		for (int i = 0; i < heats->njobs; i++)
+		{
+			Job		   *job = &heats->jobs[i];
+
+			/* the verdict is offered a last time; the claim is given back if it is not stored */
+			if (!job->done && (job->ending == ENDING_FENCED || job->given_up
+							   || offer(job, &answer) != CUDAL1_CALL_DONE
+							   || answer == CUDAL1_ANSWER_LATER))
+				(void) cudal1_queue_release(&job->claim);
+		}
+		forget(&heats);
 	}
 }

@@ -13,9 +13,6 @@
 /* bytes of the longest progress line that is sent */
 #define CUDAL1_MAX_PROGRESS (16 * 1024)
 
-/* called before any other function of supervise/; false: errno says why */
-extern bool cudal1_jobs_prepare(void (*log) (const char *text), const Cudal1Queue *queue);
-
 /* Makes the command line of cudal1-measure; `option` and `python` may be NULL. */
 #define CUDAL1_COMMAND_WORDS 8
 extern void cudal1_jobs_command(char **argv, const char *measure, const char *option,
@@ -35,9 +32,9 @@ extern Cudal1Call cudal1_jobs_poll(int *ended);
 extern int64_t cudal1_jobs_next_ms(void);
 
 extern int	cudal1_jobs_count(void);
-/* jobs whose program has not ended */
-extern int	cudal1_jobs_measuring(void);
-/* without jobs whose verdict waits for a session, because their device is free */
+/* whether the program of a job has not ended */
+extern bool cudal1_jobs_measuring(void);
+/* groups of jobs; none whose verdicts wait for sessions, because its device is free */
 extern int	cudal1_jobs_on_device(const void *device);
 
 /* ends all children and reports nothing */

@@ -2,9 +2,6 @@
  * queue.c
  *		The entry points of the queue, by queries whose arguments and answers are texts.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,26 +35,10 @@ cudal1_queue_number(const char *query, int n, const char *const *arguments, int6
 }
 
 Cudal1Call
-cudal1_queue_register(const char *host, const char *line, int64_t *device_id, char **key)
+cudal1_queue_register(const char *host, const char *line, int64_t *device_id)
 {
-	const char *arguments[] = {host, line};
-	char	   *columns[2];
-	Cudal1Call	outcome =
-		cudal1_queue->run("SELECT cudal1.register_device($1, $2::jsonb), $2::jsonb ->> 'key'",
-						  2, arguments, columns, 2);
-
-	if (outcome == CUDAL1_CALL_DONE && (!columns[0] || !columns[1]))
-		outcome = CUDAL1_CALL_FAILED;
-	if (outcome == CUDAL1_CALL_DONE)
-		*device_id = number_of(columns[0]);
-	if (outcome == CUDAL1_CALL_DONE && key)
-	{
-		*key = columns[1];
-		columns[1] = NULL;
-	}
-	free(columns[0]);
-	free(columns[1]);
-	return outcome;
+	return cudal1_queue_number("SELECT cudal1.register_device($1, $2::jsonb)", 2,
+							   (const char *const[]) {host, line}, device_id);
 }
 
 Cudal1Call

@@ -62,7 +62,7 @@ typedef struct Cudal1Queue
 	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
 } Cudal1Queue;
 
-/* set by cudal1_jobs_prepare */
+/* set by the host before any other call */
 extern const Cudal1Queue *cudal1_queue;
 
 /* an argument of a query */
@@ -73,9 +73,8 @@ extern const char *cudal1_queue_text(Cudal1Number text, int64_t number);
 extern Cudal1Call cudal1_queue_number(const char *query, int n, const char *const *arguments,
 									  int64_t *number);
 
-/* line: what cudal1-measure says of the device; *key, to be freed: its key when DONE; or NULL */
-extern Cudal1Call cudal1_queue_register(const char *host, const char *line, int64_t *device_id,
-										char **key);
+/* line: what cudal1-measure says of the device; *device_id: 0 unless DONE */
+extern Cudal1Call cudal1_queue_register(const char *host, const char *line, int64_t *device_id);
 extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat);
 
 /* progress: a JSON document in UTF-8, or NULL; *answer: when DONE */

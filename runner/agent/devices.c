@@ -73,8 +73,7 @@ ask(void)
 		cudal1_child_poll(&search);
 		cudal1_children_collect();
 	}
-	cudal1_child_kill(&search);
-	cudal1_child_free(&search);
+	cudal1_child_end(&search);
 	return true;
 }
 

@@ -64,7 +64,7 @@ static bool
 prepare_device(AgentDevice *device)
 {
 	if (device->device_id == 0
-		&& cudal1_queue_register(agent_settings.host, device->line, &device->device_id, NULL)
+		&& cudal1_queue_register(agent_settings.host, device->line, &device->device_id)
 		!= CUDAL1_CALL_DONE)
 		return false;
 	device->unsettled = device->unsettled && !take_back(device);
@@ -149,9 +149,7 @@ register_devices(void)
 {
 	(void) connection_check_database();
 	for (int i = 0; i < ndevices && connection_is_open(); i++)
-		if (cudal1_queue_register(agent_settings.host, devices[i].line, &devices[i].device_id, NULL)
-			== CUDAL1_CALL_FAILED)
-			devices[i].device_id = 0;
+		(void) cudal1_queue_register(agent_settings.host, devices[i].line, &devices[i].device_id);
 }
 
 /* ---- leaving ---- */
@@ -215,7 +213,8 @@ work_measure(void)
 	double		expire_at = 0;
 	double		refresh_at = 0;
 
-	if (!cudal1_jobs_prepare(write_log, &queue))
+	cudal1_queue = &queue;
+	if (!cudal1_children_prepare(write_log))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
 		return 1;
@@ -244,7 +243,7 @@ work_measure(void)
 		if (is_served())
 			served_at = now;
 		/* a pilot that measures nothing keeps its device from others, so it waits not for ever */
-		if ((pilot && cudal1_jobs_measuring() == 0 && now - served_at > agent_settings.patience)
+		if ((pilot && !cudal1_jobs_measuring() && now - served_at > agent_settings.patience)
 			|| (!connected && connection_state.mismatch))
 		{
 			agent_log("gave up: %s", connection_problem());
