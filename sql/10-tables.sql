@@ -480,8 +480,8 @@ COMMENT ON COLUMN cudal1.measurement.protocol IS
 'the clock that the score is of: 2 is the gated run (docs/protocol.md)';
 COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
 COMMENT ON COLUMN cudal1.measurement.startup_seconds IS
-'seconds of these that executors took to start, to load their code (what a first block takes longer
-than its runs included) and to end';
+'seconds of these that executors took to start, to load their code, for their first runs and to
+end';
 COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
 COMMENT ON COLUMN cudal1.measurement.samples IS 'the ratio of each round, pair by pair';
 COMMENT ON COLUMN cudal1.measurement.evidence IS

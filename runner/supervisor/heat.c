@@ -126,13 +126,11 @@ heat_share_among(Measure *m, Member *const *members, int n)
 		double		share = left == 0 ? 1.0 / n : r->outcome == OUTCOME_NONE ? 1.0 / left : 0;
 
 		r->device_seconds += share * all->device_seconds;
-		r->startup_seconds += share * all->startup_seconds;
-		r->clock_seconds += share * all->clock_seconds;
 		r->build_seconds += share * all->build_seconds;
 		for (int s = 0; s < SPENDINGS; s++)
 			r->spent[s] += share * all->spent[s];
 	}
-	all->device_seconds = all->startup_seconds = all->clock_seconds = all->build_seconds = 0;
+	all->device_seconds = all->build_seconds = 0;
 	memset(all->spent, 0, sizeof(all->spent));
 }
 

@@ -128,8 +128,8 @@ measure_phase(Measure *m, const char *phase, bool force)
 	measure_progress(m, phase, 0, 0, NAN, NAN, NAN, NAN, force);
 }
 
-/* adds what passed since `start` to a spending; the time now */
-extern double measure_spent(Measure *m, Spending on, double start);
+/* Adds what passed since `start` to a spending. */
+extern void measure_spent(Measure *m, Spending on, double start);
 
 /* session.c: processes of both sides, and what they are asked for */
 

@@ -83,8 +83,9 @@ result_print(const Measure *m, Member *member)
 	json_object_set_new(o, "protocol", json_integer(PROTOCOL));
 	put_number(o, "build_seconds", r->build_seconds);
 	put_number(o, "device_seconds", r->device_seconds);
-	put_number(o, "startup_seconds", r->startup_seconds);
-	put_number(o, "clock_seconds", r->clock_seconds);
+	put_number(o, "startup_seconds", r->spent[SPENT_START] + r->spent[SPENT_LOAD]
+			   + r->spent[SPENT_FIRST] + r->spent[SPENT_END]);
+	put_number(o, "clock_seconds", r->spent[SPENT_CHECK] + r->spent[SPENT_WINDOW]);
 	put_number(o, "wall_seconds", r->wall_seconds);
 	json_object_set_new(r->evidence, "seconds", spendings(r));
 	json_object_set(o, "environment", m->environment);

@@ -110,7 +110,7 @@ measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Ar
 
 		good = measure_failed(m, side, executor, result, "while it was loaded");
 	}
-	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
+	measure_spent(m, SPENT_START, started);
 	return good;
 }
 
@@ -146,7 +146,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 
 	if (good)
 		executor_await(&executor, 1);
-	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+	measure_spent(m, SPENT_LOAD, started);
 	return good && measure_end_load(m, executor);
 }
 
@@ -210,10 +210,6 @@ measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 		m->backend->unstage(m, arena, slot);
 }
 
-/*
- * An executor's first run loads libraries and kernels: what it takes longer than a run is part of
- * the start.
- */
 bool
 measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
 			   double timeout, double *elapsed)
@@ -229,13 +225,11 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
 	result = executor_command(executor, WIRE_RUN, 1, run_flags(m, executor), 0, timeout, elapsed);
-	m->result->clock_seconds += *elapsed;
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{
 		m->code[executor_side(executor)]->first_seconds += *elapsed;
 		executor->met = true;
-		m->result->startup_seconds += fmax(*elapsed - m->member->time[side], 0);
 	}
 	measure_spent(m, first ? SPENT_FIRST : SPENT_CHECK, started);
 	return good;
@@ -257,5 +251,5 @@ measure_end(Measure *m, Executor *executor)
 
 	m->live.candidates -= executor->hostile;
 	executor_end(executor);
-	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
+	measure_spent(m, SPENT_END, started);
 }

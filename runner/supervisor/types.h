@@ -133,9 +133,6 @@ typedef struct Result
 	double		wrong_error;	/* the largest of the output that was wrong, in tolerances */
 	double		build_seconds;
 	double		device_seconds;
-	/* part of device_seconds: starts, loads, first runs and ends of executors */
-	double		startup_seconds;
-	double		clock_seconds;
 	double		wall_seconds;
 	double		spent[SPENDINGS];
 } Result;

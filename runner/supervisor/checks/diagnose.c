@@ -267,8 +267,6 @@ add_cause(Result *verdict, const Result *trials, const char *cause, const char *
 	if (cause && length > 0 && length + strlen(text) + 3 < sizeof(verdict->detail))
 		snprintf(verdict->detail + length, sizeof(verdict->detail) - length, "%s%s",
 				 verdict->detail[length - 1] == '.' ? " " : ". ", text);
-	verdict->startup_seconds += trials->startup_seconds;
-	verdict->clock_seconds += trials->clock_seconds;
 	for (int i = 0; i < SPENDINGS; i++)
 		verdict->spent[i] += trials->spent[i];
 }

@@ -401,7 +401,7 @@ window_run(Pair *pair, Process *process)
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->trims);
 	process->above = k > 0 ? runs.all / k - process->seconds : 0;
-	m->result->clock_seconds += measure_spent(m, SPENT_WINDOW, started) - started;
+	measure_spent(m, SPENT_WINDOW, started);
 	return good && k == round->runs;
 }
 
