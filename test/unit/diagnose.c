@@ -4,10 +4,12 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/checks/diagnose.c"
+#include "../../runner/supervisor/checks/outputs.c"
 #include "../../runner/supervisor/heat.c"
 #include "../../runner/supervisor/outcome.c"
 #include "../../runner/common/text.c"
 #include "../../runner/common/random.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 
@@ -38,14 +40,14 @@ executor_init(Executor *executor)
 {
 }
 
-void *
-measure_alloc(Measure *m, size_t bytes)
+static void *
+make_room(Measure *m, size_t bytes)
 {
 	return calloc(1, bytes);
 }
 
-void
-measure_free(Measure *m, void *memory)
+static void
+give_back(Measure *m, void *memory)
 {
 	free(memory);
 }
@@ -176,7 +178,7 @@ static double moves;			/* of the reference by rounding errors, in tolerances */
 static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
-	static const ArrayCalls arrays = {.compare = compare};
+	static const ArrayCalls arrays = {.alloc = make_room,.free = give_back,.compare = compare};
 	Backend		backend = {.arrays = &arrays,.module = apart,.make_arena = make_arena};
 	static Job	job;
 	Member		members[2] = {0};

@@ -28,12 +28,12 @@ static bool
 depends_on_inputs(Checks *c)
 {
 	Measure    *m = c->m;
-	bool		differ = m->output_bytes == 0;
+	Agreement	a = {.differ = m->output_bytes == 0};
 
-	for (uint32_t i = 1; i < c->n && !differ; i++)
-		if (!checks_differ(m, c->expected, c->expected + i * m->output_bytes, &differ))
+	for (uint32_t i = 1; i < c->n && !a.differ; i++)
+		if (!measure_agree(m, c->expected, c->expected + i * m->output_bytes, m->tolerance, &a))
 			return false;
-	return differ || c->n < 2
+	return a.differ || c->n < 2
 		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
 					"a constant would be right");
 }
@@ -303,25 +303,6 @@ check_reference(Checks *c)
 	return m->result->outcome == OUTCOME_NONE;
 }
 
-/* whether a reference with moved parameters gives finite numbers */
-static bool
-is_finite(Checks *c, bool *finite)
-{
-	Measure    *m = c->m;
-
-	*finite = true;
-	for (int i = 0; i < m->outputs && m->facts.moves_parameters; i++)
-	{
-		const char *expected = c->expected + m->output[i].gathered;
-		Comparison	same;
-
-		if (!m->backend->arrays->compare(m, expected, expected, i, &m->tolerance[i], &same))
-			return false;
-		*finite = *finite && same.infinite == 0;
-	}
-	return true;
-}
-
 /* forgets what was learnt of the reference */
 static void
 forget_reference(Checks *c)
@@ -347,13 +328,14 @@ check_moved(Checks *c)
 	Measure    *m = c->m;
 	Result		before = *m->result;
 	uint32_t	n = c->n;
-	bool		finite = true;
+	Agreement	same = {.infinite = 0};
 
 	m->facts.moves_parameters = m->backend->module
 		&& !(m->job->no_probes & 1u << PROBE_PARAMETERS);
 	before.evidence = json_deep_copy(before.evidence);
-	if ((check_reference(c) && is_finite(c, &finite) && finite) || !m->facts.moves_parameters
-		|| executor_cancelled || m->result->outcome == OUTCOME_LOST)
+	if ((check_reference(c) && measure_agree(m, c->expected, c->expected, m->tolerance, &same)
+		 && same.infinite == 0)
+		|| !m->facts.moves_parameters || executor_cancelled || m->result->outcome == OUTCOME_LOST)
 	{
 		json_decref(before.evidence);
 		return m->result->outcome == OUTCOME_NONE;

@@ -60,12 +60,6 @@ extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint
 extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
 								  double limit);
 
-/*
- * Whether the outputs of two inputs differ. Outputs that underflow, as a product of many numbers,
- * count as the same.
- */
-extern bool checks_differ(Measure *m, const char *one, const char *other, bool *differ);
-
 /* checks.c: right on first inputs, and how long a run takes; false after conclude() */
 extern bool checks_run(Measure *m);
 
@@ -93,11 +87,23 @@ extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena 
 extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);
 
-/* whether all outputs of a run are right, without a verdict; false after conclude() */
-extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
+/* How the outputs of two runs compare. */
+typedef struct Agreement
+{
+	int			wrong;			/* the first output that is not equal, or -1 */
+	Comparison	c;				/* of that output */
+	double		error;			/* the largest deviation, in tolerances */
+	/* whether any element is another; what underflows, as a product of many numbers, counts as 0 */
+	bool		differ;
+	size_t		infinite;		/* expected elements that are no finite number */
+} Agreement;
+
+/* compares all outputs of a run, without a verdict; false after conclude() */
+extern bool measure_agree(Measure *m, const char *expected, const char *found,
+						  const Tolerance *tolerances, Agreement *a);
 
 /* false after conclude(), which blames that side; probe: in words, or NULL */
-extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed,
+extern bool measure_compare(Measure *m, const char *expected, const char *found, Side blamed,
 							const Tolerance *tolerances, const char *probe);
 
 /*

@@ -34,8 +34,7 @@ typedef struct Trial
 {
 	bool		bad[2][MAX_RUNS];	/* by input */
 	uint32_t	wrong;			/* number of wrong runs */
-	double		error;			/* the largest of a wrong output, in tolerances */
-	double		deviation;		/* the largest of any */
+	double		error;			/* the largest deviation, in tolerances */
 	bool		finite;			/* wrong elements are, as far as they were looked at */
 	bool		steady;			/* an input gave the same outputs twice, within the tolerance */
 } Trial;
@@ -72,28 +71,19 @@ static bool
 compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ, Trial *t)
 {
 	Measure    *m = d->m;
-	double		started = clock_now();
 
 	for (uint32_t i = 0; i < d->n; i++)
 	{
-		differ[i] = false;
-		for (int o = 0; o < m->outputs; o++)
-		{
-			size_t		at = i * m->output_bytes + m->output[o].gathered;
-			Comparison	c;
+		size_t		at = i * m->output_bytes;
+		Agreement	a;
 
-			if (!m->backend->arrays->compare(m, expected + at, found + at, o, &m->tolerance[o], &c))
-				return false;
-			t->deviation = fmax(t->deviation, c.error);
-			if (c.equal)
-				continue;
-			differ[i] = true;
-			t->error = fmax(t->error, c.error);
-			t->finite = t->finite && (isfinite(c.found) || !isfinite(c.expected));
-		}
+		if (!measure_agree(m, expected + at, found + at, m->tolerance, &a))
+			return false;
+		differ[i] = a.wrong >= 0;
 		t->wrong += differ[i];
+		t->error = fmax(t->error, a.error);
+		t->finite = t->finite && !(differ[i] && isfinite(a.c.expected) && !isfinite(a.c.found));
 	}
-	measure_spent(m, SPENT_COMPARE, started);
 	return true;
 }
 
@@ -183,7 +173,7 @@ static bool
 lacks_precision(const Diagnosis *d, const Trial *t, double wrong_error)
 {
 	if (t->wrong == 0)
-		return t->deviation >= CLOSE && wrong_error <= JUST;
+		return t->error >= CLOSE && wrong_error <= JUST;
 	return t->finite && t->error <= fmax(NEAR, fmin(AS_FAR * d->m->facts.moves, FAR));
 }
 
@@ -192,7 +182,7 @@ lacks_precision(const Diagnosis *d, const Trial *t, double wrong_error)
  * no trial came to an end, else the cause, and a sentence on it in `text`.
  */
 static const char *
-find(Diagnosis *d, double wrong_error, char *text, size_t size)
+find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 {
 	const Measure *m = d->m;
 	/* outputs start as other noise in each run */
@@ -286,7 +276,7 @@ diagnose_member(Diagnosis *d)
 	d->prepared = d->prepared || prepare(d);
 	d->arena.place = 1;
 	if (d->prepared)
-		cause = find(d, verdict.wrong_error, text, sizeof(text));
+		cause = find_cause(d, verdict.wrong_error, text, sizeof(text));
 	m->trial.ends = 0;
 	add_cause(&verdict, m->result, cause, text);
 	json_decref(m->result->evidence);

@@ -2,13 +2,7 @@
  * first.c
  *		What the checks before any pair ask of either side.
  */
-#define _GNU_SOURCE
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
-
 #include "supervisor/checks/checks.h"
-#include "supervisor/gpu/cuda.h"
 
 /* Learns from a first run of the reference what holds for all others. */
 static bool
@@ -77,12 +71,13 @@ bool
 checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
 {
 	size_t		bytes = c->m->output_bytes;
-	bool		agree = true;
+	Agreement	a;
 
 	for (*alike = 0; *alike < n; ++*alike)
-		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes, &agree))
+		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes,
+						   c->m->tolerance, &a))
 			return false;
-		else if (!agree)
+		else if (a.wrong >= 0)
 			break;
 	return true;
 }
@@ -101,29 +96,4 @@ checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char
 	m->member->time[side] = time;
 	measure_end(m, executor);
 	return good;
-}
-
-/* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
-static bool
-underflows(const Measure *m, int output)
-{
-	return tensor_dtype_is_float(m->output[output].dtype)
-		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
-}
-
-bool
-checks_differ(Measure *m, const char *one, const char *other, bool *differ)
-{
-	*differ = false;
-	for (int i = 0; i < m->outputs; i++)
-	{
-		const Tensor *t = &m->output[i];
-		Comparison	c;
-
-		if (!m->backend->arrays->compare(m, one + t->gathered, other + t->gathered, i,
-										 &m->tolerance[i], &c))
-			return false;
-		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
-	}
-	return true;
 }

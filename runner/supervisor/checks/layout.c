@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/checks/checks.h"
 
 static size_t

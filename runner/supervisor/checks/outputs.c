@@ -3,6 +3,7 @@
  *		Reads what a run has left, while its process is stopped, and compares it.
  */
 #define _GNU_SOURCE
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,20 +124,38 @@ describe_index(const Tensor *tensor, size_t index, char *text, size_t size)
 	}
 }
 
-bool
-measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
+/* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
+static bool
+underflows(const Measure *m, int output)
 {
-	*agree = true;
-	for (int i = 0; i < m->outputs && *agree; i++)
+	return tensor_dtype_is_float(m->output[output].dtype)
+		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
+}
+
+bool
+measure_agree(Measure *m, const char *expected, const char *found, const Tolerance *tolerances,
+			  Agreement *a)
+{
+	double		started = clock_now();
+
+	*a = (Agreement) {.wrong = -1};
+	for (int i = 0; i < m->outputs; i++)
 	{
 		size_t		at = m->output[i].gathered;
 		Comparison	c;
 
-		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
-										i, &m->tolerance[i], &c))
+		if (!m->backend->arrays->compare(m, expected + at, found + at, i, &tolerances[i], &c))
 			return false;
-		*agree = c.equal;
+		if (!c.equal && a->wrong < 0)
+		{
+			a->wrong = i;
+			a->c = c;
+		}
+		a->error = fmax(a->error, c.error);
+		a->differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
+		a->infinite += c.infinite;
 	}
+	measure_spent(m, SPENT_COMPARE, started);
 	return true;
 }
 
@@ -178,52 +197,43 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 }
 
 bool
-measure_compare(Measure *m, const void *expected, const void *found, Side blamed,
+measure_compare(Measure *m, const char *expected, const char *found, Side blamed,
 				const Tolerance *tolerances, const char *probe)
 {
-	double		start = clock_now();
 	const char *state = m->facts.state;
+	const Tensor *t;
+	Agreement	a;
+	char		shape[200],
+				index[200],
+				value[2][TENSOR_VALUE_BYTES],
+				deviation[80] = "";
 
-	for (int i = 0; i < m->outputs; i++)
+	if (!measure_agree(m, expected, found, tolerances, &a))
+		return false;
+	if (a.wrong < 0)
 	{
-		const Tensor *t = &m->output[i];
-		size_t		at = t->gathered;
-		Comparison	c;
-
-		if (!m->backend->arrays->compare(m, (const char *) expected + at, (const char *) found + at,
-										i, &tolerances[i], &c))
-			return false;
-		if (!c.equal)
-		{
-			char		shape[200],
-						index[200],
-						value[2][TENSOR_VALUE_BYTES],
-						deviation[80] = "";
-
-			tensor_describe(t, shape, sizeof(shape));
-			describe_index(t, c.first, index, sizeof(index));
-			tensor_describe_values(t->dtype, c.expected, c.found, value);
-			m->result->wrong_error = c.error;
-			if (blamed == SIDE_REFERENCE)
-				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
-								"in two processes and two orders of its inputs: output %d, %s, "
-								"differs in %zu of %zu elements%s%s%s", i, shape, c.mismatches,
-								t->elements, state[0] ? "; its runs change " : "", state,
-								state[0] ? ", and restoring what they bind does not help" : "");
-			/* integers have no tolerance, and NaN deviates by no number */
-			if (isfinite(c.error))
-				snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
-						 c.error < 2 ? 4 : 3, c.error);
-			return conclude(m, OUTCOME_WRONG_OUTPUT, "%s%soutput %d, %s: %zu of %zu elements are "
-							"wrong, the first at [%s]: expected %s, found %s%s",
-							probe ? probe : "", probe ? ": " : "", i, shape,
-							c.mismatches, t->elements, index, value[0], value[1], deviation);
-		}
-		if (blamed == SIDE_CANDIDATE && !probe && c.error > m->result->max_error)
-			m->result->max_error = c.error;
+		if (blamed == SIDE_CANDIDATE && !probe)
+			m->result->max_error = fmax(m->result->max_error, a.error);
+		m->result->checks += blamed == SIDE_CANDIDATE;
+		return true;
 	}
-	measure_spent(m, SPENT_COMPARE, start);
-	if (blamed == SIDE_CANDIDATE)
-		m->result->checks++;
-	return true;
+	t = &m->output[a.wrong];
+	tensor_describe(t, shape, sizeof(shape));
+	describe_index(t, a.c.first, index, sizeof(index));
+	tensor_describe_values(t->dtype, a.c.expected, a.c.found, value);
+	m->result->wrong_error = a.c.error;
+	if (blamed == SIDE_REFERENCE)
+		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself in two "
+						"processes and two orders of its inputs: output %d, %s, differs in %zu of "
+						"%zu elements%s%s%s", a.wrong, shape, a.c.mismatches, t->elements,
+						state[0] ? "; its runs change " : "", state,
+						state[0] ? ", and restoring what they bind does not help" : "");
+	/* integers have no tolerance, and NaN deviates by no number */
+	if (isfinite(a.c.error))
+		snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
+				 a.c.error < 2 ? 4 : 3, a.c.error);
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "%s%soutput %d, %s: %zu of %zu elements are wrong, "
+					"the first at [%s]: expected %s, found %s%s", probe ? probe : "",
+					probe ? ": " : "", a.wrong, shape, a.c.mismatches, t->elements, index,
+					value[0], value[1], deviation);
 }

@@ -113,14 +113,14 @@ choose_input(Checks *c, Answer answer, char *memory, int *input)
 	for (int i = 0; i < c->m->inputs.n; i++)
 	{
 		bool		ran;
-		bool		differ = false;
+		Agreement	a = {.differ = false};
 
 		if (*input >= 0 && t[i].elements <= t[*input].elements)
 			continue;
 		if (!answer_less(c, answer, i, 0, memory, &ran)
-			|| (ran && !checks_differ(c->m, c->expected, memory, &differ)))
+			|| (ran && !measure_agree(c->m, c->expected, memory, c->m->tolerance, &a)))
 			return false;
-		if (differ)
+		if (a.differ)
 			*input = i;
 	}
 	return true;
