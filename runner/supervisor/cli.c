@@ -249,37 +249,22 @@ cli_job(const Cli *cli, char **files, int n)
 }
 
 static PeopleStatus
-status_of(const char *outcome)
+status_of(Outcome outcome)
 {
-	static const char *const unmeasured[] = {"lost", "unstable", "unverified", "cancelled"};
-
-	if (strcmp(outcome, "successful") == 0)
-		return CLI_RIGHT;
-	for (int i = 0; i < 4; i++)
-		if (strcmp(outcome, unmeasured[i]) == 0)
-			return CLI_UNMEASURED;
-	return CLI_WRONG;
-}
-
-static double
-number_of(const json_t *result, const char *name)
-{
-	const json_t *value = json_object_get(result, name);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
+	return outcome == OUTCOME_SUCCESSFUL ? CLI_RIGHT
+		: outcome == OUTCOME_LOST || outcome == OUTCOME_UNSTABLE || outcome == OUTCOME_UNVERIFIED
+		|| outcome == OUTCOME_CANCELLED ? CLI_UNMEASURED : CLI_WRONG;
 }
 
 /* "9.05x (9.00 to 9.11), right, 7 pairs, 8 s", or the reason */
 static void
-show_line(const Cli *cli, const char *file, const json_t *result, const char *outcome,
+show_line(const Cli *cli, const char *file, const Result *r, const char *outcome,
 		  PeopleStatus status)
 {
 	static const char *const colours[] = {"\033[32m", "\033[31m", "", "\033[33m"};
 	const char *colour = cli->colour ? colours[status] : "";
 	const char *plain = cli->colour ? "\033[0m" : "";
-	const char *why = json_string_value(json_object_get(result, "detail"));
-	const char *weak = json_string_value(json_object_get(json_object_get(result, "evidence"),
-														 "weak"));
+	const char *weak = json_string_value(json_object_get(r->evidence, "weak"));
 	char		name[256];
 	size_t		length;
 
@@ -287,12 +272,10 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 	if (cli->width > 0)
 		printf("%-*s  ", cli->width, name);
 	if (status == CLI_RIGHT)
-		printf("%s%.2fx%s (%.2f to %.2f), right, %lld pairs, %.0f s", colour,
-			   cudal1_score_conservative_round(number_of(result, "score")), plain,
-			   cudal1_score_conservative_round(number_of(result, "lower")),
-			   cudal1_score_conservative_round(number_of(result, "upper")),
-			   json_integer_value(json_object_get(result, "pairs")),
-			   number_of(result, "wall_seconds"));
+		printf("%s%.2fx%s (%.2f to %.2f), right, %d pairs, %.0f s", colour,
+			   cudal1_score_conservative_round(r->score), plain,
+			   cudal1_score_conservative_round(r->lower),
+			   cudal1_score_conservative_round(r->upper), r->pairs, r->wall_seconds);
 	else
 	{
 		printf("%s", colour);
@@ -300,10 +283,10 @@ show_line(const Cli *cli, const char *file, const json_t *result, const char *ou
 			putchar(*c == '_' ? ' ' : *c);
 		printf("%s", plain);
 	}
-	for (const char *at = why; at && *at; at += length + (at[length] == '\n'))
+	for (const char *at = r->detail; *at; at += length + (at[length] == '\n'))
 	{
 		length = strcspn(at, "\n");
-		printf("%s%.*s", at == why ? ": " : "\n    ", (int) length, at);
+		printf("%s%.*s", at == r->detail ? ": " : "\n    ", (int) length, at);
 	}
 	putchar('\n');
 	if (weak)
@@ -326,12 +309,13 @@ cli_try_profiler(const Cli *cli, const Options *options)
 }
 
 bool
-cli_show(const Measure *m, int number, json_t *result)
+cli_show(const Measure *m, const Member *member, json_t *result)
 {
 	Cli	   *cli = m->options->cli;
 	const char *outcome = json_string_value(json_object_get(result, "outcome"));
-	PeopleStatus status = status_of(outcome);
-	const char *slash = strrchr(cli->files[number], '/');
+	PeopleStatus status = status_of(member->result.outcome);
+	const char *named = cli->files[member->number];
+	const char *slash = strrchr(named, '/');
 	char		file[1024];
 	char		said[1024];
 	char		profile[1024] = "";
@@ -339,22 +323,22 @@ cli_show(const Measure *m, int number, json_t *result)
 
 	if (cli->profile_with && status == CLI_RIGHT)
 	{
-		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : cli->files[number],
+		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : named,
 				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep"
 				 : strcmp(cli->profile_with, "timeline") == 0 ? "trace.json" : "perf.data");
 		kept = !profiler_fails(&(Profiling) {m->options, cli->profile_with, cli->task,
-							   m->job->candidate[number].code, cli->device, file}, said,
+							   m->job->candidate[member->number].code, cli->device, file}, said,
 							   sizeof(said));
 		text_clean(profile, sizeof(profile), kept ? file : said, sizeof(said));
 	}
-	json_object_set_new(result, "file", json_string(cli->files[number]));
+	json_object_set_new(result, "file", json_string(named));
 	if (profile[0])
 		json_object_set_new(result, kept ? "profile" : "no_profile", json_string(profile));
 	if ((int) status > cli->status)
 		cli->status = status;
 	if (cli->json)
 		return false;
-	show_line(cli, cli->files[number], result, outcome, status);
+	show_line(cli, named, &member->result, outcome, status);
 	if (profile[0])
 		printf("%*s%s%s\n", cli->width > 0 ? cli->width + 2 : 0, "",
 			   kept ? "profile in " : "no profile: ", profile);

@@ -92,7 +92,7 @@ result_print(const Measure *m, Member *member)
 	json_object_set(o, "evidence", r->evidence);
 	if (m->options->person)
 		fputs("\r\033[K", stderr);
-	if (!m->options->cli || !cli_show(m, member->number, o))
+	if (!m->options->cli || !cli_show(m, member, o))
 	{
 		/* a terminal shows the line where files were named */
 		line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9)
