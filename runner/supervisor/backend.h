@@ -83,7 +83,7 @@ typedef struct Backend
 	bool		apart;
 	BuildCalls	builds;
 	const ArrayCalls *arrays;
-	/* bytes that a device has left, 0 on a host */
+	/* bytes that a device has left; NULL on a host */
 	size_t		(*memory_left) (Measure *m);
 	double		output_share;	/* of an arena's bytes, for outputs that are kept to be compared */
 	/* Writes a GPU into the evidence; NULL on a host. */

@@ -156,9 +156,6 @@ extern bool measure_end_load(Measure *m, Executor *executor);
 /* makes inputs for slots 0 .. n - 1; false after conclude() */
 extern bool measure_generate(Measure *m, Arena *arena, uint32_t n);
 
-/* noise in the place of a run's input and output, where a later process could read them */
-extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
-
 /* one run on a staged slot; `elapsed`: its seconds with those of the command around it */
 extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
 						   double timeout, double *elapsed);

@@ -203,13 +203,6 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 	return measure_failed(m, executor_side(executor), executor, result, "in its first run");
 }
 
-void
-measure_unstage(Measure *m, Arena *arena, uint32_t slot)
-{
-	if (m->backend->unstage)
-		m->backend->unstage(m, arena, slot);
-}
-
 bool
 measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
 			   double timeout, double *elapsed)

@@ -74,8 +74,8 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	return true;
 }
 
-void
-measure_unstage(Measure *m, Arena *arena, uint32_t slot)
+static void
+unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
 }
 
@@ -179,7 +179,8 @@ static bool
 is_cause(const char *cause, double wrong, Behaviour which)
 {
 	static const ArrayCalls arrays = {.alloc = make_room,.free = give_back,.compare = compare};
-	Backend		backend = {.arrays = &arrays,.module = apart,.make_arena = make_arena};
+	Backend		backend = {.arrays = &arrays,.module = apart,.make_arena = make_arena,
+		.unstage = unstage};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,

@@ -10,8 +10,6 @@
 
 #include "supervisor/backend/parts.h"
 
-#define CACHE_LINE		64		/* bytes; on other processors at least as many */
-
 bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
@@ -43,13 +41,6 @@ host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 	for (uint32_t slot = 0; slot < n; slot++)
 		m->backend->unstage(m, arena, slot);
 	return true;
-}
-
-void
-host_fetch(const char *memory, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += CACHE_LINE)
-		(void) *(const volatile char *) (memory + at);
 }
 
 static void *
@@ -141,9 +132,3 @@ const ArrayCalls host_arrays = {
 	.copy = host_copy, .change = host_change, .compare = host_compare, .pick = host_pick,
 	.bases = host_bases, .thin = host_thin, .element = host_element,
 };
-
-size_t
-host_memory_left(Measure *m)
-{
-	return 0;
-}

@@ -20,16 +20,12 @@ extern const Backend backend_torch_gpu;
 extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots);
 extern bool host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n);
 extern void host_noise(Measure *m, char *out, size_t bytes);
-
-/* Brings memory into the caches of the core that calls it. */
-extern void host_fetch(const char *memory, size_t bytes);
 extern const ArrayCalls host_arrays;
-extern size_t host_memory_left(Measure *m);
 
 /* clang-format off */
 #define HOST_CALLS \
 	.make_arena = host_make_arena, .prepare = host_prepare, .arrays = &host_arrays, \
-	.memory_left = host_memory_left, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
+	.output_share = 8, .light_rate = 1e12, .first_seconds = 30
 /* clang-format on */
 
 /* on_gpu.c: likewise, in memory of the GPU */

@@ -117,7 +117,7 @@ overwrite(Checks *c)
 	Measure    *m = c->m;
 
 	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
-		measure_unstage(m, &c->arena, slot);
+		m->backend->unstage(m, &c->arena, slot);
 }
 
 void

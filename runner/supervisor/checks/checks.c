@@ -146,8 +146,11 @@ static void
 note_memory(Measure *m, const Executor *executor, size_t left)
 {
 	Code	   *code = &m->reference;
-	size_t		kept = executor->pool_bytes + m->backend->memory_left(m);
+	size_t		kept;
 
+	if (!m->backend->memory_left)
+		return;
+	kept = executor->pool_bytes + m->backend->memory_left(m);
 	if (left > kept && left - kept > code->gpu_bytes)
 		code->gpu_bytes = left - kept;
 	if (executor->control->pool_used > code->pool_used)
@@ -173,7 +176,7 @@ run_reference(Checks *c, bool *agree)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
-	left = m->backend->memory_left(m);
+	left = m->backend->memory_left ? m->backend->memory_left(m) : 0;
 	good = launch_reference(c, &c->other, 1)
 		&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found,
 					   limit);
@@ -326,25 +329,21 @@ static bool
 check_moved(Checks *c)
 {
 	Measure    *m = c->m;
-	Result		before = *m->result;
 	uint32_t	n = c->n;
 	Agreement	same = {.infinite = 0};
+	bool		good;
 
 	m->facts.moves_parameters = m->backend->module
 		&& !(m->job->no_probes & 1u << PROBE_PARAMETERS);
-	before.evidence = json_deep_copy(before.evidence);
-	if ((check_reference(c) && measure_agree(m, c->expected, c->expected, m->tolerance, &same)
-		 && same.infinite == 0)
-		|| !m->facts.moves_parameters || executor_cancelled || m->result->outcome == OUTCOME_LOST)
-	{
-		json_decref(before.evidence);
+	good = check_reference(c) && measure_agree(m, c->expected, c->expected, m->tolerance, &same)
+		&& same.infinite == 0;
+	if (good || !m->facts.moves_parameters || executor_cancelled
+		|| m->result->outcome == OUTCOME_LOST)
 		return m->result->outcome == OUTCOME_NONE;
-	}
 	forget_reference(c);
-	json_decref(m->result->evidence);
-	m->result->evidence = before.evidence;
-	m->result->outcome = before.outcome;
-	memcpy(m->result->detail, before.detail, sizeof(before.detail));
+	json_object_clear(m->result->evidence);
+	m->result->outcome = OUTCOME_NONE;
+	m->result->detail[0] = '\0';
 	m->facts = (ReferenceFacts) {.same_inputs = m->facts.same_inputs};
 	m->outputs = 0;
 	m->member->time[SIDE_REFERENCE] = 0;

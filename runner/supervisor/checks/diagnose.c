@@ -284,7 +284,7 @@ diagnose_member(Diagnosis *d)
 	m->member->killed = killed;
 	/* Overwrite what one process has left in the slots before the next can look there. */
 	for (uint32_t i = 0; d->prepared && i < d->n; i++)
-		measure_unstage(m, &d->arena, i);
+		m->backend->unstage(m, &d->arena, i);
 	if (!d->prepared)
 		forget(d);
 }

@@ -355,21 +355,15 @@ bool
 probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 {
 	Measure    *m = c->m;
-	Result		before = *m->result;
 	double		limit = m->job->profile.build_seconds;
 
-	before.evidence = json_deep_copy(before.evidence);
 	*ran = checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, slot, seed, out, limit,
 						   NULL);
 	if (*ran || executor_cancelled || m->result->outcome == OUTCOME_LOST)
-	{
-		json_decref(before.evidence);
 		return *ran;
-	}
-	json_decref(m->result->evidence);
-	m->result->evidence = before.evidence;
-	m->result->outcome = before.outcome;
-	memcpy(m->result->detail, before.detail, sizeof(before.detail));
+	m->result->outcome = OUTCOME_NONE;
+	m->result->detail[0] = '\0';
+	json_object_del(m->result->evidence, "detector");
 	measure_end(m, &c->reference);
 	return measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights)
 		&& checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, 0, c->seeds[0], c->found,
