@@ -12,7 +12,7 @@ use Processes;
 use Testing ();
 use Test::More;
 
-our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_for trace children await_children
+our @EXPORT = qw(new_server create_extension configure submit submit_until measuring submit_many state_of wait_for trace children await_children
   no_children consistent touch_file worker_pid scalar_of place_known);
 
 my %scratch;
@@ -70,6 +70,15 @@ END
 	return;
 }
 
+# lines of postgresql.conf that a running server takes up
+sub configure
+{
+	my ($node, $lines) = @_;
+	$node->append_conf('postgresql.conf', $lines);
+	$node->reload;
+	return;
+}
+
 sub quote
 {
 	my ($text) = @_;
@@ -84,6 +93,24 @@ sub submit
 	my $priority = $options{priority} // 0;
 	return $node->safe_psql($options{database} // 'postgres',
 		"SELECT cudal1_submit('task', @{[ quote($code) ]}, priority => $priority)");
+}
+
+# and waits until the candidate's state, reward and failure begin with these words
+sub submit_until
+{
+	my ($node, $code, $wanted, $name, %options) = @_;
+	my $id = submit($node, $code, %options);
+	wait_for($node, "SELECT concat_ws(' ', state, reward, failure, '') LIKE '$wanted %' FROM cudal1.candidate WHERE candidate_id = $id", 't', $name, $options{database});
+	return $id;
+}
+
+# and waits until a program says that it measures the candidate
+sub measuring
+{
+	my ($node, $code, $name, %options) = @_;
+	my $id = submit($node, $code, %options);
+	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', $name, $options{database});
+	return $id;
 }
 
 # one transaction, so that the order of claims is that of the list

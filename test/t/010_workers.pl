@@ -5,8 +5,7 @@ use Workers;
 my $node = new_server('workers');
 
 # nothing but the commit can wake this worker: its fallback poll is an hour away
-my $id = submit($node, "result 1.5");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a commit wakes the worker');
+my $id = submit_until($node, "result 1.5", 'successful', 'a commit wakes the worker');
 is(state_of($node, $id), 'successful 1.5', 'the reward is that of the result');
 
 my $session = $node->background_psql('postgres');
@@ -34,8 +33,7 @@ wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", '
 like(scalar_of($node, "SELECT note FROM cudal1.worker_state()"), qr/^(idle|measuring)/, 'the worker is idle again');
 
 # priorities; the first keeps the device busy until all are queued
-my $first = submit($node, "wait go-priority\nresult 1.1");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $first", 'measuring', 'the device is busy');
+my $first = submit_until($node, "wait go-priority\nresult 1.1", 'measuring', 'the device is busy');
 my $low = submit($node, "result 1.2\n# low");
 my $high = submit($node, "result 1.3\n# high", priority => 10);
 touch_file($node, 'go-priority');
@@ -59,25 +57,21 @@ is(scalar(trace($node, qr/^stopped/)), 1, 'the program was asked to stop');
 no_children($node);
 
 # a program that does not listen is killed
-$id = submit($node, "stubborn\nprogress measuring 1\nwait never");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a stubborn one is measured');
+$id = measuring($node, "stubborn\nprogress measuring 1\nwait never", 'a stubborn one is measured');
 scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id])");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'a stubborn one is cancelled too');
 no_children($node);
 
 # switched off: nothing new begins
-$node->append_conf('postgresql.conf', "cudal1.enabled = off");
-$node->reload;
+configure($node, "cudal1.enabled = off");
 wait_for($node, "SELECT note FROM cudal1.worker_state()", 'paused: cudal1.enabled is off', 'the worker says that it pauses');
 $id = submit($node, "result 1.9");
 is(state_of($node, $id), 'queued', 'nothing begins while it pauses');
-$node->append_conf('postgresql.conf', "cudal1.enabled = on");
-$node->reload;
+configure($node, "cudal1.enabled = on");
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'it goes on');
 
 # building ahead
-$node->append_conf('postgresql.conf', "cudal1.prefetch = 2");
-$node->reload;
+configure($node, "cudal1.prefetch = 2");
 my @many = submit_many($node, map { "progress building 1\nwait go-many\nresult 1.$_" } 1 .. 5);
 await_children($node, 3, 'two are built ahead of the one that is measured');
 touch_file($node, 'go-many');
@@ -90,8 +84,7 @@ touch_file($node, 'devices', <<'END');
 {"key": "cpu:2", "class": "cpu", "model": "Scripted", "cores": 1, "languages": ["c"], "details": {"problems": []}}
 not a device
 END
-$node->append_conf('postgresql.conf', "cudal1.devices = 'cpu:1,cpu:2'");
-$node->reload;
+configure($node, "cudal1.devices = 'cpu:1,cpu:2'");
 wait_for($node, "SELECT note FROM cudal1.worker_state()", 'idle, devices: 2; some devices could not be registered',
 	'a changed list of devices is followed');
 @many = submit_many($node, map { "progress building 1\nwait go-two\nresult 1.${_}5" } 1 .. 2);

@@ -12,8 +12,7 @@ sub measured_once
 }
 
 # the measuring program: an attempt is lost, and another one made
-my $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.5");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures');
+my $id = measuring($node, "progress measuring 1\nfirst wait never\nresult 1.5", 'a program measures');
 my ($pid) = children($node);
 kill 'KILL', $pid;
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another attempt is made');
@@ -24,8 +23,7 @@ like(scalar_of($node, "SELECT detail FROM cudal1.measurement WHERE candidate_id 
 measured_once($id);
 
 # as often as the profile says, then it is discarded
-$id = submit($node, "die KILL");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'a program that always dies is given up');
+$id = submit_until($node, "die KILL", 'discarded', 'a program that always dies is given up');
 is(state_of($node, $id), 'discarded lost', 'as lost, without a reward');
 is(scalar_of($node, "SELECT count(*) = (SELECT attempts FROM cudal1.profile WHERE name = 'quick') FROM cudal1.measurement WHERE candidate_id = $id"),
 	't', 'after the attempts of the profile');
@@ -96,8 +94,7 @@ is( scalar_of($node, "SELECT count(*) FROM cudal1.candidate c JOIN cudal1.measur
 	'60', 'with its own reward');
 
 # a claim of a worker that is gone for good: the lease ends it
-$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.5\n# stopped");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures once more');
+$id = measuring($node, "progress measuring 1\nfirst wait never\nresult 1.5\n# stopped", 'a program measures once more');
 # in one transaction, because the worker would prolong the lease in between
 is(scalar_of($node, "BEGIN; UPDATE cudal1.job SET lease_until = '-infinity', worker = 'agent elsewhere' WHERE candidate_id = $id; SELECT cudal1.expire_leases(); COMMIT"),
 	'1', 'its lease ends');

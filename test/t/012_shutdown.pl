@@ -35,8 +35,7 @@ is( scalar_of($node, "SELECT string_agg(concat_ws(' ', state, failures), ', ' OR
 scalar_of($node, "SELECT cudal1.take_back('server 11', 'server 11 worker 9')");
 
 # a reload brings workers
-$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere, template0'");
-$node->reload;
+configure($node, "cudal1.databases = 'postgres, nowhere, template0'");
 wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '3', 'a listed database gets a worker, which takes all up');
 wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'nowhere'", 'there is no such database', 'a missing one is named');
 wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'template0'", 'the database does not accept connections',
@@ -44,10 +43,8 @@ wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'templa
 is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'postgres'") =~ /^(idle|measuring)/, 1, 'the open one works');
 
 # a reload takes them away
-my $id = submit($node, "progress measuring 3\nfirst wait never\nresult 1.8");
-wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'a program runs');
-$node->append_conf('postgresql.conf', "cudal1.databases = nowhere");
-$node->reload;
+my $id = measuring($node, "progress measuring 3\nfirst wait never\nresult 1.8", 'a program runs');
+configure($node, "cudal1.databases = nowhere");
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cudal1 worker'", '0', 'a database no longer listed loses its worker');
 no_children($node);
 is(state_of($node, $id), 'queued', 'what it measured waits again');
@@ -57,8 +54,7 @@ $node->safe_psql('postgres', "CREATE DATABASE nowhere");
 wait_for($node, "SELECT count(*) FROM cudal1.worker_state() WHERE database = 'nowhere' AND note = 'waiting for CREATE EXTENSION cudal1'", '1',
 	'a created database gets its worker at once');
 create_extension($node, 'nowhere');
-my $there = submit($node, "result 1.4", database => 'nowhere');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $there", 'successful', 'and is served', 'nowhere');
+my $there = submit_until($node, "result 1.4", 'successful', 'and is served', database => 'nowhere');
 
 # what cudal1_status() advises can be done as it stands, whatever the database is called
 my $odd = q{Odd, "lab"};
@@ -67,8 +63,7 @@ create_extension($node, $odd);
 my ($setting, $reload) = $node->safe_psql($odd, "SELECT hint FROM cudal1_status() WHERE item = 'database'") =~ /^(ALTER SYSTEM .*;) then (SELECT .*)$/;
 $node->safe_psql('postgres', $setting);
 $node->safe_psql('postgres', $reload);
-my $oddly = submit($node, "result 1.3", database => $odd);
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $oddly", 'successful', 'a name that must be quoted is, in advice', $odd);
+my $oddly = submit_until($node, "result 1.3", 'successful', 'a name that must be quoted is, in advice', database => $odd);
 is(scalar_of($node, "SELECT string_agg(database, ';' ORDER BY database COLLATE \"C\") FROM cudal1.worker_state()"), "$odd;nowhere", 'and leaves out nobody');
 $node->safe_psql('postgres', "ALTER SYSTEM RESET cudal1.databases");
 

@@ -12,8 +12,7 @@ wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'a program run
 $node->safe_psql('postgres', "DROP EXTENSION cudal1; DROP SCHEMA IF EXISTS cudal1");
 no_children($node);
 create_extension($node, 'postgres');
-my $id = submit($node, "result 1.2");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a new extension is served');
+my $id = submit_until($node, "result 1.2", 'successful', 'a new extension is served');
 is(worker_pid($node), $worker, 'by the same worker');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.device"), '1', 'which registered its device again');
 
@@ -41,8 +40,7 @@ SQL
 }
 
 # a dropped extension that comes back by rollback
-$id = submit($node, "progress measuring 5\nwait go-on\nresult 1.3");
-wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', 'and again');
+$id = measuring($node, "progress measuring 5\nwait go-on\nresult 1.3", 'and again');
 $node->safe_psql('postgres', "BEGIN; DROP EXTENSION cudal1; ROLLBACK");
 touch_file($node, 'go-on');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a DROP that is rolled back changes nothing');
@@ -53,8 +51,7 @@ sub occupy
 {
 	my ($database) = @_;
 	create_extension($node, $database);
-	my $candidate = submit($node, "stubborn\nprogress measuring 6\nwait never-$database\nresult 1.4", database => $database);
-	wait_for($node, "SELECT phase FROM cudal1.activity", 'measuring', "a program runs for $database", $database);
+	my $candidate = measuring($node, "stubborn\nprogress measuring 6\nwait never-$database\nresult 1.4", "a program runs for $database", database => $database);
 	return $candidate;
 }
 for my $command ('DROP DATABASE lab', 'DROP DATABASE lab WITH (FORCE)')
@@ -84,13 +81,11 @@ wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $candid
 is($ret, 0, 'the database can be copied') or diag($err);
 ($ret, $out, $err) = $node->psql('postgres', "BEGIN; ALTER DATABASE lab RENAME TO lab2; ALTER DATABASE lab2 RENAME TO lab; COMMIT");
 is($ret, 0, 'and renamed') or diag($err);
-$id = submit($node, "result 1.5", database => 'lab');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'under its old name it is served', 'lab');
+submit_until($node, "result 1.5", 'successful', 'under its old name it is served', database => 'lab');
 $node->safe_psql('postgres', "ALTER DATABASE lab RENAME TO lab3");
 wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'lab'", 'there is no such database', 'under another it is not');
 $node->safe_psql('postgres', "ALTER DATABASE copy RENAME TO lab");
-$id = submit($node, "result 1.6", database => 'lab');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another database of the name is', 'lab');
+submit_until($node, "result 1.6", 'successful', 'another database of the name is', database => 'lab');
 
 # who may not drop a database does not disturb its worker
 $node->safe_psql('postgres', "CREATE ROLE nobody LOGIN");

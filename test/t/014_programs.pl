@@ -56,8 +56,7 @@ cmp_ok($complaints, '<', 100, 'some of them');
 like($log, qr/LOG:  cudal1-measure, job \d+: further lines are left out/, 'and that the others are not');
 
 # nothing of the server reaches the program
-$id = submit($node, "surroundings");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a program looks around');
+$id = submit_until($node, "surroundings", 'successful', 'a program looks around');
 my %found = map { split /=/, $_, 2 } split /\n/,
   scalar_of($node, "SELECT key || '=' || value FROM cudal1.measurement, jsonb_each_text(environment) WHERE candidate_id = $id");
 is($found{foreign_descriptors}, '', 'no descriptor of the server is open');
@@ -78,8 +77,7 @@ SELECT cudal1_add_task('hasty', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
 								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}', 1, '{"profile": "short", "device": "cpu"}');
 END
-$node->append_conf('postgresql.conf', "cudal1.child_grace = 1s");
-$node->reload;
+configure($node, "cudal1.child_grace = 1s");
 sub hasty { return scalar_of($node, "SELECT cudal1_submit('hasty', E'$_[0]')") }
 sub stop_first
 {
@@ -100,18 +98,15 @@ wait_for($node, "SELECT verdict(@{[ stop_first('waiting', 1.6) ]})", 'successful
 
 # no program at all
 my $program = scalar_of($node, 'SHOW cudal1.measure_path');
-$node->append_conf('postgresql.conf', "cudal1.measure_path = '/nonexistent/cudal1-measure'");
-$node->reload;
+configure($node, "cudal1.measure_path = '/nonexistent/cudal1-measure'");
 wait_for($node, "SELECT note LIKE 'no device: cannot run \"/nonexistent/cudal1-measure\": No such file%' FROM cudal1.worker_state()", 't',
 	'a missing program is named as the reason');
 $id = submit($node, "result 1.9");
-$node->append_conf('postgresql.conf', "cudal1.measure_path = '$program'");
-$node->reload;
+configure($node, "cudal1.measure_path = '$program'");
 wait_for($node, "SELECT verdict($id)", 'successful 1.9', 'and measuring goes on once it is there');
 
 # the queue itself fails for a while: nothing is lost
-$id = submit($node, "progress measuring 1\nwait go-locked\nresult 1.55");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a program measures');
+$id = measuring($node, "progress measuring 1\nwait go-locked\nresult 1.55", 'a program measures');
 my $session = $node->background_psql('postgres');
 $session->query_safe("BEGIN; LOCK TABLE cudal1.measurement IN ACCESS EXCLUSIVE MODE");
 $offset = -s $node->logfile;

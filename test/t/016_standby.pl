@@ -10,9 +10,8 @@ $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
 scalar_of($primary, "SELECT cudal1_import_result(name, 'slow', NULL, 'manual', 'elsewhere') FROM cudal1.task");
-my $measured = submit($primary, "progress measuring 1\nfirst wait never\nresult 1.5");
-my $queued = submit($primary, "result 1.6");
-wait_for($primary, "SELECT phase FROM cudal1.activity", 'measuring', 'the primary measures');
+measuring($primary, "progress measuring 1\nfirst wait never\nresult 1.5", 'the primary measures');
+submit($primary, "result 1.6");
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 is(scalar_of($standby, "SELECT count(*) FROM cudal1.job"), '2', 'the standby sees the queue');
 is(scalar_of($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cudal1%'"), '0', 'and has no workers');

@@ -10,8 +10,7 @@ my $states = "SELECT string_agg(DISTINCT state, ' ' ORDER BY state) FROM cudal1.
 my $id = submit($node, "exit 1\n# alone");
 wait_for($node, $states, 'discarded', 'a candidate that is lost each time is discarded');
 is(scalar_of($node, "SELECT lost || ' ' || enabled FROM cudal1.device WHERE class = 'cpu'"), '1 true', 'its device goes on');
-$id = submit($node, "result 1.5");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'it goes on');
+submit_until($node, "result 1.5", 'successful', 'it goes on');
 is(scalar_of($node, "SELECT lost FROM cudal1.device WHERE class = 'cpu'"), '0', 'and what was lost before is forgotten');
 
 # a host that loses whatever it is given, until it is mended
@@ -37,13 +36,11 @@ $node->safe_psql('postgres', "SELECT FROM cudal1_prompt('task', 1, strategy => '
 my $session = $node->background_psql('postgres');
 $session->query_safe("BEGIN");
 $session->query_safe("SELECT FROM cudal1_prompt('task', 1, strategy => 'island')");
-$id = submit($node, "result 1.6");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a verdict does not wait for a prompt\'s transaction');
+submit_until($node, "result 1.6", 'successful', 'a verdict does not wait for a prompt\'s transaction');
 $session->query_safe("COMMIT");
 
 # one that holds what a verdict needs: it waits, and is stored
-my $held = submit($node, "wait go-held\nresult 1.7");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $held", 'measuring', 'another is measured');
+my $held = submit_until($node, "wait go-held\nresult 1.7", 'measuring', 'another is measured');
 $session->query_safe("BEGIN");
 $session->query_safe("LOCK TABLE cudal1.measurement IN SHARE MODE");
 my $offset = -s $node->logfile;
@@ -62,16 +59,13 @@ is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id 
 
 # one that cancels and does not commit: the others' measurements go on
 touch_file($node, 'devices', join '', map { qq({"key": "cpu:$_", "class": "cpu", "model": "Scripted", "cores": 1, "languages": ["c"], "details": {}}\n) } 1, 2);
-$node->append_conf('postgresql.conf', "cudal1.devices = 'cpu:1,cpu:2'");
-$node->reload;
+configure($node, "cudal1.devices = 'cpu:1,cpu:2'");
 wait_for($node, "SELECT count(*) FROM cudal1.device WHERE class = 'cpu'", '2', 'a second device');
-my $cancelled = submit($node, "progress measuring 1\nwait go-never\nresult 1.1");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $cancelled", 'measuring', 'one is measured');
+my $cancelled = measuring($node, "progress measuring 1\nwait go-never\nresult 1.1", 'one is measured');
 $session->query_safe("BEGIN");
 is($session->query_safe("SELECT cudal1_cancel(ARRAY[$cancelled])"), '1', 'it is cancelled in a transaction that stays open');
 $offset = -s $node->logfile;
-$id = submit($node, join "\n", (map { "progress measuring $_\nsleep 1.1" } 1 .. 4), "result 1.8");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'another one is measured meanwhile');
+submit_until($node, join("\n", (map { "progress measuring $_\nsleep 1.1" } 1 .. 4), "result 1.8"), 'successful', 'another one is measured meanwhile');
 unlike(slurp_file($node->logfile, $offset), qr/lock timeout/, 'no heartbeat waits for the open transaction');
 is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $cancelled"), 'running', 'the first is still measured');
 $session->query_safe("COMMIT");
@@ -81,10 +75,8 @@ wait_for($node, "SELECT state || ' ' || failure FROM cudal1.candidate WHERE cand
 # a database whose encoding lacks what a compiler says
 $node->safe_psql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
 create_extension($node, 'latin');
-$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres,latin'");
-$node->reload;
-$id = submit($node, "result 1.9\n# caf\xc3\xa9", database => 'latin');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'code in LATIN1 is measured', 'latin');
+configure($node, "cudal1.databases = 'postgres,latin'");
+submit_until($node, "result 1.9\n# caf\xc3\xa9", 'successful', 'code in LATIN1 is measured', database => 'latin');
 $id = submit($node, "quote caf", database => 'latin');
 wait_for($node, "SELECT state || ' ' || failure || ' ' || detail FROM cudal1.candidate WHERE candidate_id = $id",
 	'failed compile_error unknown type name ?caf?', 'what it lacks of a compiler\'s words is replaced', 'latin');

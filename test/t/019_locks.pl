@@ -53,8 +53,7 @@ $trainer->query_safe('BEGIN');
 $trainer->query_safe($_) for split /\n/, $node->safe_psql('postgres', "SELECT s || ';' FROM public.gets('trainer') AS s");
 
 # all that placed and queued under those locks; what waits for one fails after ten seconds
-my $id = submit($node, 'result 1.5');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a candidate is measured and placed');
+my $id = submit_until($node, 'result 1.5', 'successful', 'a candidate is measured and placed');
 is($node->safe_psql('postgres', "SELECT codes FROM cudal1.bucket JOIN cudal1.task USING (task_id) WHERE name = 'task'"), '1', 'in a bucket');
 is($node->safe_psql('postgres', "SELECT cudal1_import_result('islands', 'x', 2, 'm', 'd') IS NOT NULL"), 't', 'a score is imported');
 is($node->safe_psql('postgres', "SELECT cardinality(exemplars) FROM cudal1_prompt('islands')"), '1', 'a prompt is drawn on its islands');

@@ -17,11 +17,9 @@ is(scalar_of($node, "SELECT string_agg(c.relname, ' ') FROM pg_class AS c JOIN p
 	WHERE n.nspname = 'cudal1' AND c.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisprimary)"), '', 'each table has a key');
 $node->safe_psql('postgres', "SET client_min_messages = error; CREATE PUBLICATION everything FOR ALL TABLES");
 $node->safe_psql('postgres', "SELECT cudal1_open_pool('run 1')");
-my $id = submit($node, 'result 1.5');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a code is measured beside a publication of all tables');
+my $id = submit_until($node, 'result 1.5', 'successful', 'a code is measured beside a publication of all tables');
 $node->safe_psql('postgres', "SELECT cudal1_submit('task', code, pool => 'run 1') FROM cudal1.candidate WHERE candidate_id = $id");
-$id = submit($node, 'result 1.6');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and another, after the first went to another pool');
+submit_until($node, 'result 1.6', 'successful', 'and another, after the first went to another pool');
 
 # a worker whose claims fail
 is(status('worker') =~ /->/, '', 'a worker that works has no hint');
@@ -57,11 +55,9 @@ for my $case (@programs)
 {
 	my $setting = $case->[0] =~ s/ .*//r;
 	my $before = scalar_of($node, "SHOW $setting");
-	$node->append_conf('postgresql.conf', "cudal1.measure_path = '$real/cudal1-measure'\n$case->[0]");
-	$node->reload;
+	configure($node, "cudal1.measure_path = '$real/cudal1-measure'\n$case->[0]");
 	wait_for($node, "SELECT bool_or(concat_ws(' -> ', value, hint) LIKE '$case->[1]') FROM cudal1_status() WHERE item LIKE 'device %'", 't', ($case->[0] =~ s{$dir}{}r) . ' has a hint');
-	$node->append_conf('postgresql.conf', "$setting = '$before'\ncudal1.measure_path = '$scripted'");
-	$node->reload;
+	configure($node, "$setting = '$before'\ncudal1.measure_path = '$scripted'");
 	wait_for($node, "SELECT bool_or(value LIKE '%Scripted%') AND count(hint) = 0 FROM cudal1_status() WHERE item LIKE 'device %'", 't', 'which goes with it');
 }
 
@@ -83,14 +79,12 @@ for my $case ([ 'worker', "cudal1.generate_path = '/opt/nope'", '%no requests ar
 	my ($item, $set, $words) = @$case;
 	my $setting = $set =~ s/ .*//r;
 	my $before = scalar_of($node, "SHOW $setting");
-	$node->append_conf('postgresql.conf', $set);
-	$node->reload;
+	configure($node, $set);
 	wait_for($node, "SELECT current_setting('$setting') = '" . ($set =~ s/.*? = //r =~ s/'//gr) . "'", 't', $set =~ s{$dir}{}r);
 	$node->safe_psql('postgres', "SELECT cudal1_generate(p.prompt_id, 'm', 1) FROM cudal1_prompt('task', kind => 'augment') AS p");
 	says($item, $words, 'has a hint');
 	$node->safe_psql('postgres', "SELECT cudal1_cancel_requests(array_agg(request_id)) FROM cudal1.request");
-	$node->append_conf('postgresql.conf', "$setting = '$before'");
-	$node->reload;
+	configure($node, "$setting = '$before'");
 }
 chmod 0600, "$dir/keys";
 wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'none is left of requests that were cancelled');
@@ -100,21 +94,17 @@ for my $case ([ "cudal1.measure_path = '/opt/nope'", '%cannot run "/opt/nope"%->
 {
 	my $setting = $case->[0] =~ s/ .*//r;
 	my $before = scalar_of($node, "SHOW $setting");
-	$node->append_conf('postgresql.conf', $case->[0]);
-	$node->reload;
+	configure($node, $case->[0]);
 	says('worker', $case->[1], "$case->[0] has a hint");
-	$node->append_conf('postgresql.conf', "$setting = '$before'");
-	$node->reload;
+	configure($node, "$setting = '$before'");
 	wait_for($node, "SELECT bool_or(hint IS NULL) FROM cudal1_status() WHERE item = 'worker'", 't', 'which goes with it');
 }
 my $offset = -s $node->logfile;
-$node->append_conf('postgresql.conf', "cudal1.databases = 'postgers'");
-$node->reload;
+configure($node, "cudal1.databases = 'postgers'");
 says('database', 'postgres is not listed%', 'a list of databases that was mistyped');
 like(status('database'), qr/-> ALTER SYSTEM SET cudal1\.databases = 'postgres';/, 'has a hint without the slip');
 like(slurp_file($node->logfile, $offset), qr/WARNING:  cudal1\.databases names what does not exist: "postgers"/, 'and a line in the log');
-$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres'");
-$node->reload;
+configure($node, "cudal1.databases = 'postgres'");
 says('worker', 'process%', 'the right one a worker');
 
 # an operator pauses and resumes
@@ -141,8 +131,7 @@ like($err, qr/standard_conforming_strings must be on while cudal1 is installed/,
 # a copy of the worker's own database, by a session in it
 ($ret, $out, $err) = $node->psql('postgres', "CREATE DATABASE copy TEMPLATE postgres");
 is($ret, 0, 'the database of a worker can be copied from within') or diag($err);
-$id = submit($node, 'result 1.8');
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'and the worker comes back');
+submit_until($node, 'result 1.8', 'successful', 'and the worker comes back');
 
 no_children($node);
 $node->stop;

@@ -24,12 +24,22 @@ cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHER
 # two sessions with the same key, and with the same code, at the same moment: the second waits, then finds the first
 my $first = $node->background_psql('postgres');
 my $second = $node->background_psql('postgres');
+
+# what the second session says of a statement that waits for a lock, until the first session has done something
+sub second_waits
+{
+	my ($statement, $word, $event, $done) = @_;
+	$second->{stdin} .= "$statement;\n\\echo ended $word\n";
+	$second->{run}->pump_nb;
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE '$event' IN (wait_event, wait_event_type) AND query LIKE '%$word%'") or die 'nobody waits';
+	$done->();
+	pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^ended $word$/m) or die 'no answer';
+	return;
+}
+sub commit { $first->query_safe('COMMIT'); return }
+
 $first->query_safe(q{BEGIN; SELECT cudal1_submit('linear', 'raced 1', proposal_key => 'raced')});
-$second->{stdin} .= "SELECT 'answer ' || cudal1_submit('linear', 'raced 2', proposal_key => 'raced');\n\\echo raced\n";
-$second->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%raced 2%'}) or die 'nobody waits';
-$first->query_safe('COMMIT');
-pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^raced$/m) or die 'no answer';
+second_waits("SELECT 'answer ' || cudal1_submit('linear', 'raced 2', proposal_key => 'raced')", 'raced 2', 'Lock', \&commit);
 my ($answer) = $second->{stdout} =~ /answer (\d+)/;
 is($answer, $node->safe_psql('postgres', q{SELECT candidate_id FROM cudal1.candidate WHERE code = 'raced 1'}), 'a key used by two sessions at once belongs to the first');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE code = 'raced 2'}), '0', 'the code of the second leaves nothing');
@@ -48,22 +58,14 @@ unlike($err, qr/NOTICE.*proposal_key/, 'and repeats in silence');
 $node->safe_psql('postgres', q{CREATE ROLE anna; CREATE ROLE bert; SELECT cudal1_grant(r, 'trainer') FROM unnest('{anna,bert}'::name[]) AS r;
 	SET ROLE anna; SELECT cudal1_submit('linear', 'wanted by both')});
 $first->query_safe(q{SET ROLE anna; BEGIN; SELECT cudal1_cancel(ARRAY(SELECT candidate_id FROM cudal1.candidate WHERE code = 'wanted by both'))});
-$second->{stdin} .= "SET ROLE bert; SELECT cudal1_submit('linear', 'wanted by both');\n\\echo proposed\n";
-$second->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%wanted by both%'}) or die 'nobody waits';
-$first->query_safe('COMMIT');
-pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^proposed$/m) or die 'no answer';
+second_waits("SET ROLE bert; SELECT cudal1_submit('linear', 'wanted by both')", 'wanted by both', 'Lock', \&commit);
 is($node->safe_psql('postgres', q{SELECT c.state || ' ' || j.trainer FROM cudal1.candidate AS c JOIN cudal1.job AS j USING (candidate_id) WHERE c.code = 'wanted by both'}),
 	'queued bert', 'what one role cancels while another proposes it is queued for the other');
 
 # the only task's next group waits for the one that another session takes, for ten seconds
 $node->safe_psql('postgres', q{SELECT cudal1_add_campaign('lanes', 'contrastive', tasks => '{linear}', options => '{"group_size": 1, "groups": 2}')});
 $first->query_safe(q{RESET ROLE; BEGIN; SELECT count(*) FROM cudal1_next_group('lanes')});
-$second->{stdin} .= "RESET ROLE; SELECT count(*) || ' handed out' FROM cudal1_next_group('lanes');\n\\echo handed\n";
-$second->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lanes%'}) or die 'nobody waits';
-$first->query_safe('COMMIT');
-pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^handed$/m) or die 'no answer';
+second_waits("RESET ROLE; SELECT count(*) || ' handed out' FROM cudal1_next_group('lanes')", 'lanes', 'Lock', \&commit);
 like($second->{stdout}, qr/^1 handed out$/m, 'a group that another session takes is waited for');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1_next_group('lanes')}), '0', 'until the campaign has made all its groups');
 $node->safe_psql('postgres', q{SELECT cudal1_add_campaign('held', 'contrastive', tasks => '{linear}', options => '{"group_size": 1}')});
@@ -108,12 +110,10 @@ CREATE VIEW cudal1.reference_check AS SELECT a.* FROM cudal1.held_candidate AS a
 SQL
 $_ = $node->background_psql('postgres') for ($first, $second);
 $first->query_safe('SELECT pg_advisory_lock(1)');
-$second->{stdin} .= "SELECT 'pruned ' || texts FROM cudal1_prune('0 days') WHERE part = 'code';\n\\echo ended\n";
-$second->{run}->pump_nb;
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%pruned%'}) or die 'nobody waits';
-cmp_ok($first->query_safe(q{SELECT texts FROM cudal1_prune('0 days') WHERE part = 'code'}), '>', 0, 'a session prunes');
-$first->query_safe('SELECT pg_advisory_unlock(1)');
-pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^ended$/m) or die 'no answer';
+second_waits("SELECT 'pruned ' || texts FROM cudal1_prune('0 days') WHERE part = 'code'", 'pruned', 'advisory', sub {
+	cmp_ok($first->query_safe(q{SELECT texts FROM cudal1_prune('0 days') WHERE part = 'code'}), '>', 0, 'a session prunes');
+	$first->query_safe('SELECT pg_advisory_unlock(1)');
+});
 like($second->{stdout}, qr/^pruned 0$/m, 'another one at that moment leaves out what is pruned already');
 $_->quit for ($first, $second);
 

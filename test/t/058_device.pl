@@ -40,9 +40,16 @@ sub next_phase
 	return 'nothing';
 }
 
-my $result;
-my $lines = start(job('whole', 'void solve(const float *x, float *y) { for (int i = 63; i >= 0; i--) y[i] = x[i] + x[i]; }'));
-1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+sub result_of
+{
+	my ($lines) = @_;
+	my $said;
+	1 until ref($said = next_phase($lines)) || $said eq 'nothing';
+	return $said;
+}
+
+my $lines;
+my $result = result_of(start(job('whole', 'void solve(const float *x, float *y) { for (int i = 63; i >= 0; i--) y[i] = x[i] + x[i]; }')));
 is(ref $result, 'HASH', 'a measurement of its own');
 cmp_ok($result->{device_seconds}, '<=', $result->{wall_seconds}, 'held the device no longer than it took');
 
@@ -63,7 +70,7 @@ for my $folder ('/run/lock', '/tmp')
 		for (1 .. 3) { last if $held_by ne $before; next_phase($lines) }
 		isnt($held_by, $before, 'and looks for anew before each line');
 		close $lock;
-		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+		$result = result_of($lines);
 		is(ref $result, 'HASH', 'until it is free');
 	}
 }
@@ -78,30 +85,26 @@ SKIP:
 	unlink @files;
 	# as workers and agents start it
 	my $mask = umask 077;
-	$lines = start($job);
-	1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+	$result = result_of(start($job));
 	umask $mask;
 	my @made = grep { -e } @files;
 	ok(scalar(@made), 'lock files are made');
 	is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } @made), join(' ', ('444') x @made), 'that users other than their maker can open');
 	chmod 0400, @made;
-	$lines = start($job);
-	1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+	$result = result_of(start($job));
 	is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } @made), join(' ', ('444') x @made), 'as their maker sees to later, too');
 	SKIP:
 	{
 		skip 'root may open all', 2 if $> == 0;
 		chmod 0, $made[-1];
-		$lines = start($job);
-		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+		$result = result_of(start($job));
 		is($result->{outcome}, 'lost', 'a device whose lock cannot be seen is not measured on');
 		like($result->{detail}, qr/^the lock file \Q$made[-1]\E can't be opened: Permission denied/, 'which is said');
 	}
 	unlink @files;
 }
 
-$lines = start(job('broken', 'this is no C'));
-1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+$result = result_of(start(job('broken', 'this is no C')));
 is($result->{outcome}, 'compile_error', 'code that does not compile');
 # a few cores build while the device is held, more of them before
 cmp_ok($result->{device_seconds}, $cores < 4 ? '>=' : '==', $cores < 4 ? $result->{build_seconds} : 0, 'took the device as long as it held it');

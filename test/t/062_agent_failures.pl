@@ -21,8 +21,7 @@ is(scalar(agent_trace($a, qr/^start/)) + scalar(agent_trace($b, qr/^start/)), 40
 stop_agent($b, 'one leaves');
 
 # the connection is cut while a measurement runs: the program goes on, its result arrives by the next connection
-my $id = submit($node, "progress measuring 1\nwait go-cut\nresult 1.21");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+my $id = measuring($node, "progress measuring 1\nwait go-cut\nresult 1.21", 'a measurement runs');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $backends");
 touch_for($a, 'go-cut');
 wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.21',
@@ -33,8 +32,7 @@ is(scalar_of($node, "SELECT max(attempt) FROM cudal1.measurement WHERE candidate
 # the server stops while a measurement runs, which ends while there is none
 for my $mode ('fast', 'immediate')
 {
-	$id = submit($node, "progress measuring 1\nwait go-$mode\nresult 1.22\n# $mode");
-	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', "a measurement runs before a stop, $mode");
+	$id = measuring($node, "progress measuring 1\nwait go-$mode\nresult 1.22\n# $mode", "a measurement runs before a stop, $mode");
 	$node->stop($mode);
 	touch_for($a, "go-$mode");
 	await(sub { agent_children($a) == 0 }, 'it ends without a server');
@@ -47,8 +45,7 @@ for my $mode ('fast', 'immediate')
 # killed in the middle of a measurement: the program dies with it, and its lease ends
 stop_agent($a, 'agent a restarts, with a short lease');
 start_agent($a, '--lease', '2');
-$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.23");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+$id = measuring($node, "progress measuring 1\nfirst wait never\nresult 1.23", 'a measurement runs');
 kill_agent($a, 'kill -9 of the agent');
 await(sub { agent_children($a) == 0 }, 'ends its program');
 is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id"), 'running', 'the claim is left');
@@ -60,8 +57,7 @@ is(scalar_of($node, "SELECT max(attempt) FROM cudal1.measurement WHERE candidate
 # the lease runs out while the connection is down: another has the job, and the late result is refused
 stop_agent($a, 'agent a restarts');
 start_agent($a, '--lease', '2');
-$id = submit($node, "progress measuring 1\nfirst wait go-late\nresult 1.25");
-wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'agent a measures, with a short lease');
+$id = measuring($node, "progress measuring 1\nfirst wait go-late\nresult 1.25", 'agent a measures, with a short lease');
 $node->safe_psql('postgres', "ALTER ROLE measurer NOLOGIN; SELECT pg_terminate_backend(pid) $backends");
 await(sub { agent_log($a) =~ /no connection: .*not permitted to log in/ }, 'agent a is shut out');
 wait_for($node, "SELECT lease_until < clock_timestamp() FROM cudal1.job WHERE candidate_id = $id", 't', 'its lease runs out');

@@ -71,8 +71,7 @@ wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHER
 
 for my $number ('TERM', 'KILL')
 {
-	$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.32\n# $number");
-	wait_for($node, "SELECT phase FROM cudal1.activity WHERE candidate_id = $id", 'measuring', 'another runs');
+	$id = measuring($node, "progress measuring 1\nfirst wait never\nresult 1.32\n# $number", 'another runs');
 	kill $number, program_of($id);
 	wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.32',
 		"a program that alone gets SIG$number is run again");
@@ -129,8 +128,7 @@ unlike(agent_log($keeper), qr/\b(right|wrong)\b/, 'no password is logged');
 # a server that refuses is not asked in a loop
 my $refusals = () = slurp_file($node->logfile) =~ /password authentication failed for user "measurer"/g;
 note("$refusals refused connections");
-$id = submit($node, "surroundings");
-wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a look from within its program');
+$id = submit_until($node, "surroundings", 'successful', 'a look from within its program');
 is(scalar_of($node, "SELECT environment ->> 'variables' FROM cudal1.measurement WHERE candidate_id = $id"), 'HOME LANG LC_ALL PATH TMPDIR',
 	'which knows of neither file');
 stop_agent($keeper, 'the agent leaves');

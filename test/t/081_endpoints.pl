@@ -68,8 +68,7 @@ SKIP:
 	like($error, qr/certificate/, 'which is said');
 	is(scalar(endpoint_lines('good', 'requests')), 0, 'and nothing was sent');
 
-	$node->append_conf('postgresql.conf', "cudal1.ca_file = '$dir/authority.crt'\n");
-	$node->reload;
+	configure($node, "cudal1.ca_file = '$dir/authority.crt'\n");
 	$node->poll_query_until('postgres', "SELECT current_setting('cudal1.ca_file') <> ''");
 	add_model($node, $address{$_}, 'ok', name => $_, more => ", key_name => 'mine'") for sort keys %address;
 	($ended) = ending(ask('good'));

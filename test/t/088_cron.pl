@@ -20,8 +20,7 @@ SELECT cudal1_add_task('reference', 'result 1.0', 'c',
 END
 
 # a verdict of yesterday
-my $id = submit($node, 'result 1.5');
-wait_for($node, "SELECT state || ' ' || reward FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.5', 'a candidate is measured');
+my $id = submit_until($node, 'result 1.5', 'successful 1.5', 'a candidate is measured');
 $node->safe_psql('postgres', "UPDATE cudal1.candidate SET decided_at = now() - interval '1 day' WHERE candidate_id = $id");
 $node->safe_psql('postgres', <<'END');
 SELECT cron.schedule('reverify', '* * * * *', $$SELECT cudal1_reverify('12 hours')$$);
