@@ -214,7 +214,9 @@ BEGIN
 			ORDER BY x.request_id FOR UPDATE
 	LOOP
 		IF r.state = 'queued' THEN
-			PERFORM cudal1.end_request(r, 'cancelled', 'cancelled before it was sent');
+			r.state := 'cancelled';
+			r.error := 'cancelled before it was sent';
+			PERFORM cudal1.write_request(r);
 		ELSE
 			UPDATE cudal1.request AS x SET cancel_requested = true
 				WHERE x.request_id = r.request_id;
@@ -248,46 +250,48 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives
 first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
 
-CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
+CREATE FUNCTION cudal1.write_request(r cudal1.request)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.request AS x
-		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true,
-			worker = NULL, lease_until = NULL, finished_at = clock_timestamp(),
-			(failures, answer, prompt_tokens, completion_tokens, tokens_estimated, cost, status,
-				seconds) = (r.failures, r.answer, r.prompt_tokens, r.completion_tokens,
-				r.tokens_estimated, r.cost, r.status, r.seconds)
+		SET worker = NULL, lease_until = NULL, error = cudal1.clip(r.error),
+			-- an answer that is taken later, as that of a candidate, is decided with it
+			decided = r.state NOT IN ('queued', 'answered') OR r.taken_at IS NOT NULL,
+			finished_at = CASE WHEN r.state <> 'queued' THEN clock_timestamp() END,
+			(state, not_before, failures, answer, finish_reason, taken_at, prompt_tokens,
+				completion_tokens, tokens_estimated, cost, status, seconds)
+				= (r.state, r.not_before, r.failures, r.answer, r.finish_reason, r.taken_at,
+					r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
+					r.seconds)
 		WHERE x.request_id = r.request_id;
 	-- a request without an answer is no trial of its campaign
 	UPDATE cudal1.campaign_lane AS l
-		SET trials = l.trials - 1, failures = l.failures + (end_request.state = 'failed')::int
-		WHERE l.lane_id = r.lane_id;
+		SET trials = l.trials - 1, failures = l.failures + (r.state = 'failed')::int
+		WHERE l.lane_id = r.lane_id AND r.state IN ('failed', 'cancelled');
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_request IS
-'ends a request that brought no answer; r: its row, with what its last try has cost';
+COMMENT ON FUNCTION cudal1.write_request IS
+'writes a locked request that is not, or no longer, in flight, and counts in its lane how it ended';
 
-CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float8, error text)
+CREATE FUNCTION cudal1.end_try(r cudal1.request, error text, counts boolean, most int,
+	pause float8 DEFAULT 0)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
-	IF r.cancel_requested THEN
-		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
-		RETURN;
-	END IF;
-	UPDATE cudal1.request AS x
-		SET state = 'queued', failures = retry_request.failures, worker = NULL, lease_until = NULL,
-			not_before = clock_timestamp() + make_interval(secs => retry_request.pause),
-			error = coalesce(cudal1.clip(retry_request.error), x.error),
-			(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
-				= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
-					r.seconds)
-		WHERE x.request_id = r.request_id;
+	r.failures := r.failures + counts::int;
+	r.state := CASE WHEN counts AND r.failures >= most THEN 'failed'
+		WHEN r.cancel_requested THEN 'cancelled' ELSE 'queued' END;
+	r.error := CASE r.state WHEN 'cancelled' THEN 'cancelled while it was in flight'
+		ELSE coalesce(end_try.error, r.error) END;
+	r.answer := CASE r.state WHEN 'failed' THEN r.answer END;
+	r.not_before := clock_timestamp() + make_interval(secs => pause);
+	PERFORM cudal1.write_request(r);
 END
 $$;
-COMMENT ON FUNCTION cudal1.retry_request IS
-'queues a request again after a pause in seconds; r: its row, with what its try has cost';
+COMMENT ON FUNCTION cudal1.end_try IS
+'queues a request again after a pause in seconds, or ends it: failed, where the try counts as a
+failure and is one of so many, or cancelled; r: its row, with what the try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -446,13 +450,8 @@ BEGIN
 	LOOP
 		-- a request that was sent many times without an outcome may be what kills workers
 		counts := coalesce(lost, r.attempt - r.failures >= 10);
-		IF counts AND r.failures + 1 >= (SELECT m.max_tries FROM cudal1.model AS m
-				WHERE m.model_id = r.model_id) THEN
-			PERFORM cudal1.end_request(r, 'failed', error);
-		ELSE
-			PERFORM cudal1.retry_request(r, r.failures + counts::int, 0,
-				CASE WHEN counts THEN error END);
-		END IF;
+		PERFORM cudal1.end_try(r, CASE WHEN counts THEN error END, counts, m.max_tries)
+			FROM cudal1.model AS m WHERE m.model_id = r.model_id;
 		n := n + 1;
 	END LOOP;
 	RETURN n;
@@ -474,13 +473,13 @@ DECLARE
 	words		CONSTANT text := CASE jsonb_typeof(answer -> 'text') WHEN 'string'
 		THEN answer ->> 'text' END;
 	outcome		CONSTANT text := answer ->> 'outcome';
-	detail		text := coalesce(answer ->> 'detail', outcome);
+	detail		CONSTANT text := coalesce(answer ->> 'detail', outcome,
+		'cudal1-generate gave no outcome');
 	tokens_in	bigint := coalesce(cudal1.json_int(answer -> 'prompt_tokens', 0, 1000000000), 0);
 	tokens_out	bigint := coalesce(cudal1.json_int(answer -> 'completion_tokens', 0, 1000000000),
 		0);
 	price		float8;
 	pause		float8;
-	problem		text;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
 		WHERE x.request_id = id AND x.attempt = number AND x.state IN ('running', 'queued')
@@ -513,51 +512,44 @@ BEGIN
 			failures = CASE outcome WHEN 'answered' THEN 0 ELSE l.failures END
 		WHERE l.lane_id = r.lane_id;
 	IF outcome = 'answered' AND words IS NOT NULL THEN
+		r.state := 'answered';
+		r.answer := words;
+		r.finish_reason := left(answer ->> 'finish_reason', 100);
+		r.error := NULL;
 		IF r.purpose = 'review' THEN
 			-- trainers read requests, and must not learn what is suspicious
+			r.answer := '';
+			r.taken_at := clock_timestamp();
 			BEGIN
 				PERFORM cudal1.take_review(r.about, words, m.name);
 			EXCEPTION WHEN data_exception THEN
-				problem := SQLERRM;
+				r.error := SQLERRM;
 			END;
 		END IF;
-		UPDATE cudal1.request AS x
-			SET state = 'answered', decided = r.purpose = 'review', error = cudal1.clip(problem),
-				worker = NULL, answer = CASE r.purpose WHEN 'review' THEN '' ELSE words END,
-				finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
-				lease_until = NULL, finished_at = clock_timestamp(),
-				taken_at = CASE r.purpose WHEN 'review' THEN clock_timestamp() END,
-				(prompt_tokens, completion_tokens, tokens_estimated, cost, status, seconds)
-					= (r.prompt_tokens, r.completion_tokens, r.tokens_estimated, r.cost, r.status,
-						r.seconds)
-			WHERE x.request_id = r.request_id;
+		PERFORM cudal1.write_request(r);
 		-- no quota is asked, because the role was admitted with its request
 		INSERT INTO cudal1.stored (role, bytes) VALUES (r.created_by, octet_length(words));
 		RETURN 'stored';
 	END IF;
+	r.answer := CASE WHEN r.purpose <> 'review' THEN nullif(answer ->> 'text', '') END;
+	pause := cudal1.json_float(answer -> 'retry_after', 0, 1e15);
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
-		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
+		PERFORM cudal1.end_try(r, NULL, false, m.max_tries);
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
 		-- the endpoint asks all requests to its model to slow down
-		pause := coalesce(cudal1.json_float(answer -> 'retry_after', 0, 1e15),
-						  m.backoff_seconds * least(60,
-							power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
+		pause := coalesce(pause, m.backoff_seconds * least(60,
+			power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
 		UPDATE cudal1.model AS x
 			SET not_before = greatest(x.not_before,
 				clock_timestamp() + make_interval(secs => least(pause, 3600)))
 			WHERE x.model_id = m.model_id;
-		PERFORM cudal1.retry_request(r, r.failures, 0, detail);
-	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries
-		AND r.attempt < 1000 THEN
-		pause := greatest(least(coalesce(cudal1.json_float(answer -> 'retry_after',
-			0, 1e15), 0), 3600),
-						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
-		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
+		PERFORM cudal1.end_try(r, detail, false, m.max_tries);
 	ELSE
-		r.failures := r.failures + 1;
-		r.answer := CASE WHEN r.purpose <> 'review' THEN nullif(answer ->> 'text', '') END;
-		PERFORM cudal1.end_request(r, 'failed',
-			coalesce(detail, 'cudal1-generate gave no outcome'));
+		pause := greatest(least(coalesce(pause, 0), 3600),
+			m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
+		-- what is refused once would be refused again
+		PERFORM cudal1.end_try(r, detail, true, CASE WHEN outcome IN ('refused', 'oversized')
+			OR r.attempt >= 1000 THEN 0 ELSE m.max_tries END, pause);
 	END IF;
 	RETURN 'stored';
 END
