@@ -220,7 +220,7 @@ BEGIN
 		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
 	END IF;
 	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
-		PERFORM cudal1.cancel_overdue();
+		PERFORM cudal1.end_waiting();
 	END IF;
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.pool_code AS s WHERE s.waiting)
 		OR EXISTS (SELECT FROM cudal1.pool AS p
@@ -355,40 +355,39 @@ $$;
 COMMENT ON FUNCTION cudal1.release IS
 'gives a claim back, which is no failure; released, lost (fenced off), or later as in finish()';
 
-CREATE FUNCTION cudal1.cancel_overdue()
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+CREATE FUNCTION cudal1.end_waiting(task_id bigint DEFAULT NULL, problem text DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-	-- the index ends at a value, but at a volatile function it is read to its end
+	-- the index of deadlines ends at a value, but at a volatile function it is read to its end
 	moment	CONSTANT timestamptz := clock_timestamp();
-	due		bigint[];
+	-- by that index first: asked for in the order of locks, the planner may walk the whole queue
+	ids		CONSTANT bigint[] := CASE WHEN task_id IS NULL
+		THEN ARRAY(SELECT x.job_id FROM cudal1.job AS x
+			WHERE x.state = 'queued' AND x.deadline <= moment
+			ORDER BY x.deadline LIMIT 1000)
+		ELSE ARRAY(SELECT x.job_id FROM cudal1.job AS x
+			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued'
+				AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
+					WHERE k.candidate_id = x.candidate_id)) END;
 	j		cudal1.job;
-	n		bigint := 0;
 BEGIN
-	-- by the index of deadlines first: asked for in the order of locks, the planner may walk the
-	-- whole queue, and each claim would
-	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x
-		WHERE x.state = 'queued' AND x.deadline <= moment
-		ORDER BY x.deadline LIMIT 1000);
-	IF due = '{}' THEN
-		RETURN 0;
-	END IF;
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.job_id = ANY (due) AND x.state = 'queued' AND x.deadline <= moment
-			ORDER BY x.candidate_id
+			WHERE x.job_id = ANY (ids) AND x.state = 'queued'
+				AND (end_waiting.task_id IS NOT NULL OR x.deadline <= moment)
+			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.end_job(j, 'cancelled', NULL,
-			'its deadline passed before a device was free');
-		n := n + 1;
+		PERFORM cudal1.end_job(j, CASE WHEN task_id IS NULL THEN 'cancelled' ELSE 'unverified' END,
+				NULL, coalesce(problem, 'its deadline passed before a device was free')),
+			cudal1.wake_waiters();
 	END LOOP;
-	PERFORM cudal1.wake_waiters() WHERE n > 0;
-	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.cancel_overdue IS
-'cancels waiting jobs whose deadline has passed; returns their number';
+COMMENT ON FUNCTION cudal1.end_waiting IS
+'discards what waits for a task that has a problem, its reference''s check apart; without a task:
+what waits beyond its deadline';
 
 CREATE FUNCTION cudal1.take_back(server text, worker text)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -433,7 +432,7 @@ CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.cancel_overdue(), cudal1.place_waiting();
+	PERFORM cudal1.end_waiting(), cudal1.place_waiting();
 	RETURN cudal1.take_back(NULL, NULL);
 END
 $$;

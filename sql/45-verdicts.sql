@@ -10,55 +10,46 @@ DECLARE
 	r		cudal1.measurement;
 	wrong	text;
 BEGIN
-	IF jsonb_typeof(result) IS DISTINCT FROM 'object' OR octet_length(result::text) > 33554432 THEN
-		wrong := 'it is no JSON object of at most 32 MB';
-	ELSE
+	BEGIN
+		PERFORM cudal1.raise_if(jsonb_typeof(result) IS DISTINCT FROM 'object'
+			OR octet_length(result::text) > 33554432, '22023',
+			'it is no JSON object of at most 32 MB');
+		r := jsonb_populate_record(r, result - '{detail,code_key,accepted}'::text[]);
+		-- a text is no number, though a column takes it for one
 		SELECT format('member %s is no %s in its range', m.name, m.type) INTO wrong
-			FROM (VALUES ('score', 'number', 1e-9, 1e9), ('lower', 'number', 0, 1e12),
-				('upper', 'number', 0, 1e12), ('half_width', 'number', 0, 1e300),
-				('variance', 'number', 0, 1e300), ('pairs', 'number', 0, 1e9),
-				('rounds', 'number', 0, 1e9), ('reference_seconds', 'number', 0, 1e9),
-				('candidate_seconds', 'number', 0, 1e9), ('checks', 'number', 0, 1e9),
-				('max_error', 'number', 0, 1e300), ('protocol', 'number', 0, 1e9),
-				('build_seconds', 'number', 0, 1e9), ('device_seconds', 'number', 0, 1e9),
-				('startup_seconds', 'number', 0, 1e9), ('clock_seconds', 'number', 0, 1e9),
-				('wall_seconds', 'number', 0, 1e9), ('outcome', 'string', 1, 20),
-				('detail', 'string', 0, 33554432), ('code_key', 'string', 64, 64),
-				('wide', 'boolean', 0, 5), ('bucket_means', 'array', 0, 1000000),
-				('samples', 'array', 0, 33554432), ('environment', 'object', 0, 65536),
-				('evidence', 'object', 0, 65536)) AS m (name, type, low, high)
-			-- the value of a number, the bytes of all else
-			WHERE CASE jsonb_typeof(result -> m.name) WHEN 'null' THEN false
-				WHEN m.type THEN CASE m.type WHEN 'number' THEN (result ->> m.name)::numeric
-					ELSE octet_length(result ->> m.name) END NOT BETWEEN m.low AND m.high
-				ELSE result ? m.name END
+			FROM (SELECT e.key AS name, jsonb_typeof(e.value) AS type, e.value #>> '{}' AS value
+				FROM jsonb_each(jsonb_strip_nulls(to_jsonb(r) - 'samples'::text)) AS e) AS m
+			WHERE jsonb_typeof(result -> m.name) <> m.type
+				OR CASE m.type WHEN 'number' THEN m.value::numeric NOT BETWEEN 0
+						AND CASE WHEN m.name LIKE '%seconds' THEN 1e9 ELSE 1e300 END
+					WHEN 'object' THEN octet_length(m.value) > 65536 END
 			LIMIT 1;
-	END IF;
-	IF wrong IS NULL THEN
-		BEGIN
-			r := jsonb_populate_record(r, result - '{detail,code_key,accepted}'::text[]);
-			r.code_key := decode(result ->> 'code_key', 'hex');
-			r.detail := cudal1.clip(result ->> 'detail');
-			r.wide := coalesce(r.wide, false);
-			r.environment := coalesce(r.environment, '{}');
-			wrong := CASE
-				WHEN r.outcome IS NULL OR r.outcome NOT IN ('successful', 'unstable',
-					'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat',
-					'unverified', 'lost', 'cancelled') THEN 'its outcome is unknown'
-				WHEN r.outcome = 'successful' AND r.score IS NULL
-					THEN 'a successful one needs a score'
-				WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
-				WHEN r.lower > r.upper THEN 'its interval is empty'
-				WHEN array_ndims(r.bucket_means) > 1 OR (0 < ALL (r.bucket_means)) IS NOT TRUE
-					AND cardinality(r.bucket_means) > 0
-					THEN 'member bucket_means has an element that is no positive number'
-				WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-					OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")')
-					THEN 'member samples is no array of arrays of numbers' END;
-		EXCEPTION WHEN data_exception THEN
-			wrong := SQLERRM;
-		END;
-	END IF;
+		r.code_key := decode(result ->> 'code_key', 'hex');
+		r.detail := cudal1.clip(result ->> 'detail');
+		r.wide := coalesce(r.wide, false);
+		r.environment := coalesce(r.environment, '{}');
+		wrong := coalesce(wrong, CASE
+			WHEN r.outcome IS NULL OR r.outcome NOT IN ('successful', 'unstable', 'compile_error',
+				'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat', 'unverified', 'lost',
+				'cancelled') THEN 'its outcome is unknown'
+			WHEN r.outcome = 'successful' AND r.score IS NULL
+				THEN 'a successful one needs a score'
+			WHEN r.score NOT BETWEEN 1e-9 AND 1e9 THEN 'its score is out of range'
+			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
+			WHEN r.lower > r.upper THEN 'its interval is empty'
+			WHEN octet_length(r.code_key) <> 32 THEN 'its code_key is no SHA-256'
+			WHEN array_ndims(r.bucket_means) > 1 OR (0 < ALL (r.bucket_means)) IS NOT TRUE
+				AND cardinality(r.bucket_means) > 0
+				THEN 'member bucket_means has an element that is no positive number'
+			WHEN 'object' <> ANY (ARRAY[jsonb_typeof(r.environment), jsonb_typeof(r.evidence)])
+				THEN 'environment and evidence must be objects'
+			WHEN jsonb_typeof(r.samples) <> 'array'
+				OR jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
+				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")')
+				THEN 'member samples is no array of arrays of numbers' END);
+	EXCEPTION WHEN data_exception THEN
+		wrong := SQLERRM;
+	END;
 	IF wrong IS NOT NULL THEN
 		r := NULL;
 		r.outcome := 'lost';

@@ -22,28 +22,6 @@ CREATE TABLE cudal1.reference_check (
 COMMENT ON TABLE cudal1.reference_check IS
 'a task''s reference as its own candidate, which makes the reference bad if it fails';
 
-CREATE FUNCTION cudal1.end_waiting(task_id bigint, problem text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	j		cudal1.job;
-BEGIN
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued'
-				AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
-					WHERE k.candidate_id = x.candidate_id)
-			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		PERFORM cudal1.end_job(j, 'unverified', NULL, problem);
-	END LOOP;
-	PERFORM cudal1.wake_waiters();
-END
-$$;
-COMMENT ON FUNCTION cudal1.end_waiting IS
-'discards the candidates that wait for a task, its reference''s check apart';
-
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
