@@ -118,7 +118,8 @@ DECLARE
 	c		cudal1.candidate;
 BEGIN
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	PERFORM cudal1.note_profile(j, NULL, detail) WHERE j.kind = 'profile' AND failure = 'lost';
+	PERFORM cudal1.store_profile(j, jsonb_build_object('detail', detail))
+		WHERE j.kind = 'profile' AND failure = 'lost';
 	IF j.kind IN ('measure', 'verify') THEN
 		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id
 			FOR NO KEY UPDATE;

@@ -51,110 +51,6 @@ RETURN COALESCE(failure IN ('wrong_output', 'cheat', 'withdrawn'), false);
 COMMENT ON FUNCTION cudal1.fails_everywhere IS
 'whether a failure holds on every device: wrong, cheating or withdrawn code';
 
-CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
-	pool_id int DEFAULT NULL)
-RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, score float8,
-	measurement_id bigint, device_model text, evaluated boolean) LANGUAGE sql STABLE PARALLEL SAFE
--- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
-SET enable_seqscan = off SET jit = off
-BEGIN ATOMIC
-	-- The planner expects one task, because it does not know the arguments. It would join these
-	-- WITH queries by nested loops, whose time is tasks times rows. So each task looks its rows up
-	-- in an index (LATERAL), sets are asked with NOT IN or with IN under OR, which are hashed, and
-	-- one sort brings the rows of a task together.
-	WITH asked AS (
-		-- the argument is a class, a model, or NULL
-		SELECT best_speedups.device AS name,
-			   best_speedups.device = ANY (cudal1.classes()) AS is_class,
-			   CASE WHEN best_speedups.device = ANY (cudal1.classes()) THEN best_speedups.device
-					ELSE (SELECT d.class FROM cudal1.device AS d
-						WHERE d.model = best_speedups.device
-						  ORDER BY d.device_id LIMIT 1) END AS class
-	), tasks AS MATERIALIZED (
-		SELECT t.task_id, t.device_model,
-			   -- whether rewards that were measured here are of the device asked for
-			   a.name IS NULL OR a.is_class OR t.device_model = a.name AS is_measured_there
-		FROM cudal1.task AS t
-		CROSS JOIN asked AS a
-		CROSS JOIN LATERAL (
-			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
-						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
-							FROM cudal1.device AS d WHERE d.model = t.device
-							ORDER BY d.device_id LIMIT 1)) END AS class) AS k
-		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
-			AND t.retired_at IS NULL
-			AND (best_speedups.task_ids IS NULL
-				 OR t.task_id IN (SELECT unnest(best_speedups.task_ids)))
-	), evaluations AS MATERIALIZED (
-		SELECT t.task_id, e.*
-		FROM tasks AS t
-		CROSS JOIN asked AS a
-		CROSS JOIN LATERAL (
-			-- the last evaluation of a candidate on a model, failures (reward 0) included
-			SELECT DISTINCT ON (m.candidate_id, m.device_model) m.candidate_id,
-				m.reward AS speedup, m.score, m.measurement_id, m.device_model
-			FROM cudal1.measurement AS m
-			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
-			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
-				AND c.purpose = 'normal' AND c.state = 'successful'
-				AND m.device_model = CASE WHEN a.name IS NULL
-					OR a.is_class THEN COALESCE(t.device_model, m.device_model)
-										  ELSE a.name END
-				AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
-						best_speedups.method, best_speedups.pool_id)))
-			ORDER BY m.candidate_id, m.device_model, m.measurement_id DESC) AS e
-	), speaking AS (
-		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
-		-- itself, of which nothing is known
-		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup,
-			NULL::float8 AS score, NULL::bigint AS measurement_id, NULL::text AS device_model
-		FROM tasks AS t
-		UNION ALL
-		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id,
-			e.device_model
-		FROM evaluations AS e
-		UNION ALL
-		-- measured here, on the one model of the task
-		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id,
-			t.device_model
-		FROM tasks AS t
-		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method,
-			best_speedups.pool_id) AS b
-		WHERE t.is_measured_there AND b.reward IS NOT NULL
-			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
-		UNION ALL
-		-- imported: as a reward, or with a score of the device asked for that was not measured here
-		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL, i.device
-		FROM asked AS a
-		CROSS JOIN cudal1.imported_score AS i
-		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
-		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE i.reward > 0 AND c.purpose IN ('normal', 'withheld')
-			AND CASE WHEN a.name IS NULL OR a.is_class
-				THEN c.imported AND i.device = c.import_device
-				ELSE i.device = a.name AND NOT cudal1.fails_everywhere(c.failure)
-					AND m.device_model IS DISTINCT FROM a.name END
-			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
-					best_speedups.method, best_speedups.pool_id)))
-	)
-	SELECT DISTINCT ON (w.task_id, w.device_model) w.task_id, k.candidate_id, k.speedup,
-		COALESCE(k.score, k.speedup), k.measurement_id, w.device_model,
-		w.weight = 2 AND k.candidate_id IS NOT NULL
-	FROM (SELECT s.*, min(s.weight) OVER of_task AS least, max(s.weight) OVER of_task AS most
-		FROM speaking AS s WINDOW of_task AS (PARTITION BY s.task_id)) AS w
-	LEFT JOIN LATERAL (SELECT w.candidate_id, w.speedup, w.score, w.measurement_id) AS k
-		ON w.speedup > 0
-	-- imports are of all tasks; those not asked for have no row of their own
-	WHERE w.least = 0 AND w.weight = w.most
-	ORDER BY w.task_id, w.device_model, w.speedup DESC NULLS LAST, w.candidate_id;
-END;
-COMMENT ON FUNCTION cudal1.best_speedups IS
-'the best successful candidate of each task by a method in a pool (NULL: any) on a device class or
-model (NULL: each task''s own, and imports of any), one row for each device model; speedup NULL:
-none. With a device, tasks of another class are left out; evaluated: not a training reward';
-
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN score IS NULL THEN speedup
@@ -168,8 +64,12 @@ CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool te
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean,
 	score float8, measurement_id bigint, over float8, weak boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
+-- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
+#variable_conflict use_column
 DECLARE
+	only_pool constant int := cudal1.choose_pool(pool);
 	wanted	text;
 	fits	bigint[];
 	ids		bigint[] := CASE WHEN tasks IS NOT NULL THEN '{}'::bigint[] END;
@@ -195,18 +95,102 @@ BEGIN
 		ids := ids || fits;
 	END LOOP;
 	RETURN QUERY
-	SELECT DISTINCT ON (b.task_id) b.task_id, t.level, b.candidate_id,
-		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.score,
-		   b.measurement_id, base.score, t.certified IS NOT DISTINCT FROM 'weak'
-	FROM cudal1.best_speedups(method, device, ids, cudal1.choose_pool(pool)) AS b
-		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		CROSS JOIN LATERAL (SELECT CASE WHEN best_over.baseline IS NOT NULL
-				THEN cudal1.baseline_score(b.task_id, best_over.baseline,
-					coalesce(b.device_model, best_over.device)) END AS score) AS base
-	WHERE (best_over.baseline IS NULL OR base.score IS NOT NULL)
+	-- The planner expects one task, because it does not know the arguments. It would join these
+	-- WITH queries by nested loops, whose time is tasks times rows. So each task looks its rows up
+	-- in an index (LATERAL), sets are asked with NOT IN or with IN under OR, which are hashed, and
+	-- one sort brings the rows of a task together.
+	WITH asked AS (
+		-- the argument is a class, a model, or NULL
+		SELECT best_over.device AS name,
+			   best_over.device = ANY (cudal1.classes()) AS is_class,
+			   CASE WHEN best_over.device = ANY (cudal1.classes()) THEN best_over.device
+					ELSE (SELECT d.class FROM cudal1.device AS d
+						WHERE d.model = best_over.device
+						  ORDER BY d.device_id LIMIT 1) END AS class
+	), tasks AS MATERIALIZED (
+		SELECT t.task_id, t.device_model,
+			   -- whether rewards that were measured here are of the device asked for
+			   a.name IS NULL OR a.is_class OR t.device_model = a.name AS is_measured_there
+		FROM cudal1.task AS t
+		CROSS JOIN asked AS a
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
+						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
+							FROM cudal1.device AS d WHERE d.model = t.device
+							ORDER BY d.device_id LIMIT 1)) END AS class) AS k
+		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
+			AND t.retired_at IS NULL
+			AND (ids IS NULL OR t.task_id IN (SELECT unnest(ids)))
+	), evaluations AS MATERIALIZED (
+		SELECT t.task_id, e.*
+		FROM tasks AS t
+		CROSS JOIN asked AS a
+		CROSS JOIN LATERAL (
+			-- the last evaluation of a candidate on a model, failures (reward 0) included
+			SELECT DISTINCT ON (m.candidate_id, m.device_model) m.candidate_id,
+				m.reward AS speedup, m.score, m.measurement_id, m.device_model
+			FROM cudal1.measurement AS m
+			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
+			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
+				AND c.purpose = 'normal' AND c.state = 'successful'
+				AND m.device_model = CASE WHEN a.name IS NULL
+					OR a.is_class THEN COALESCE(t.device_model, m.device_model)
+										  ELSE a.name END
+				AND (num_nulls(best_over.method, only_pool) = 2 OR EXISTS (
+					SELECT FROM cudal1.proposals_of(c.candidate_id, best_over.method, only_pool)))
+			ORDER BY m.candidate_id, m.device_model, m.measurement_id DESC) AS e
+	), speaking AS (
+		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
+		-- itself, of which nothing is known
+		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup,
+			NULL::float8 AS score, NULL::bigint AS measurement_id, NULL::text AS device_model
+		FROM tasks AS t
+		UNION ALL
+		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id,
+			e.device_model
+		FROM evaluations AS e
+		UNION ALL
+		-- measured here, on the one model of the task
+		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id,
+			t.device_model
+		FROM tasks AS t
+		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_over.method, only_pool) AS b
+		WHERE t.is_measured_there AND b.reward IS NOT NULL
+			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
+		UNION ALL
+		-- imported: as a reward, or with a score of the device asked for that was not measured here
+		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL, i.device
+		FROM asked AS a
+		CROSS JOIN cudal1.imported_score AS i
+		CROSS JOIN LATERAL (SELECT x.* FROM cudal1.candidate AS x
+			WHERE x.candidate_id = i.candidate_id OFFSET 0) AS c
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
+		WHERE i.reward > 0 AND c.purpose IN ('normal', 'withheld')
+			AND CASE WHEN a.name IS NULL OR a.is_class
+				THEN c.imported AND i.device = c.import_device
+				ELSE i.device = a.name AND NOT cudal1.fails_everywhere(c.failure)
+					AND m.device_model IS DISTINCT FROM a.name END
+			AND (num_nulls(best_over.method, only_pool) = 2 OR EXISTS (
+				SELECT FROM cudal1.proposals_of(c.candidate_id, best_over.method, only_pool)))
+	)
+	SELECT DISTINCT ON (w.task_id) w.task_id, t.level, k.candidate_id,
+		cudal1.over_baseline(k.speedup, base.score, false),
+		w.weight = 2 AND k.candidate_id IS NOT NULL, COALESCE(k.score, k.speedup),
+		k.measurement_id, base.score, t.certified IS NOT DISTINCT FROM 'weak'
+	FROM (SELECT s.*, min(s.weight) OVER of_task AS least, max(s.weight) OVER of_task AS most
+		FROM speaking AS s WINDOW of_task AS (PARTITION BY s.task_id)) AS w
+	JOIN cudal1.task AS t ON t.task_id = w.task_id
+	LEFT JOIN LATERAL (SELECT w.candidate_id, w.speedup, w.score, w.measurement_id) AS k
+		ON w.speedup > 0
+	CROSS JOIN LATERAL (SELECT CASE WHEN best_over.baseline IS NOT NULL
+			THEN cudal1.baseline_score(w.task_id, best_over.baseline,
+				coalesce(w.device_model, best_over.device)) END AS score) AS base
+	-- imports are of all tasks; those not asked for have no row of their own
+	WHERE w.least = 0 AND w.weight = w.most
+		AND (best_over.baseline IS NULL OR base.score IS NOT NULL)
 		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
-	ORDER BY b.task_id, b.speedup / coalesce(base.score, 1) DESC NULLS LAST,
-		b.score / coalesce(base.score, 1) DESC NULLS LAST, b.candidate_id;
+	ORDER BY w.task_id, k.speedup / coalesce(base.score, 1) DESC NULLS LAST,
+		COALESCE(k.score, k.speedup) / coalesce(base.score, 1) DESC NULLS LAST, w.candidate_id;
 	IF NOT FOUND AND baseline IS NOT NULL THEN
 		RAISE NOTICE USING
 			MESSAGE = format('no task has a score of baseline "%s", so none counts', baseline),
@@ -215,8 +199,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
-'the best of cudal1.best_speedups() of each of the chosen tasks, over a baseline on the device of
-the speedup, without tasks that lack its score, over, there';
+'the best successful candidate of each of the chosen tasks by a method in a pool (NULL: any) on a
+device class or model (NULL: each task''s own, and imports of any), over a baseline whose score
+there is over, without tasks that lack it; speedup NULL: none. With a device, tasks of another class
+are left out; evaluated: not a training reward';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -51,19 +51,6 @@ its measurement if that was successful, and returns the job_id; what waits alrea
 again. cudal1_counters() has what came of it. Rewards stay as they are. Operators only. Errors:
 42704 unknown candidate, 55000 it has failed or its task is retired';
 
-CREATE FUNCTION cudal1.note_profile(j cudal1.job, told jsonb, problem text)
-RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-	INSERT INTO cudal1.profiler_run AS r (candidate_id, device_id, tool, counters, problem)
-		VALUES (j.candidate_id, j.device_id, told ->> 'tool', told -> 'counters',
-			CASE WHEN told IS NULL THEN COALESCE(note_profile.problem, 'no reason given') END)
-		ON CONFLICT (candidate_id) DO UPDATE
-			SET device_id = excluded.device_id, tool = excluded.tool, counters = excluded.counters,
-				problem = excluded.problem, measured_at = excluded.measured_at;
-END;
-COMMENT ON FUNCTION cudal1.note_profile IS
-'stores what a run under a profiler told, or NULL and the reason';
-
 CREATE FUNCTION cudal1.store_profile(j cudal1.job, result jsonb)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
@@ -82,8 +69,13 @@ BEGIN
 		RETURN;
 	END IF;
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	PERFORM cudal1.note_profile(j, CASE WHEN good THEN told END,
-		cudal1.clip(coalesce(result ->> 'detail', 'the result has no counters')));
+	INSERT INTO cudal1.profiler_run AS r (candidate_id, device_id, tool, counters, problem)
+		SELECT j.candidate_id, j.device_id, CASE WHEN good THEN told ->> 'tool' END,
+			CASE WHEN good THEN told -> 'counters' END, CASE WHEN NOT good
+				THEN cudal1.clip(coalesce(result ->> 'detail', 'the result has no counters')) END
+		ON CONFLICT (candidate_id) DO UPDATE
+			SET device_id = excluded.device_id, tool = excluded.tool, counters = excluded.counters,
+				problem = excluded.problem, measured_at = excluded.measured_at;
 END
 $$;
 COMMENT ON FUNCTION cudal1.store_profile IS
