@@ -574,36 +574,28 @@ BEGIN
 	r := cudal1.room_of(proposer);
 	IF r.candidates < n
 		OR r.bytes < (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c) THEN
-		WITH row AS (
-			SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
-					OVER (PARTITION BY v.task_id, v.hash) AS first
-				FROM unnest(batch) AS v),
-		needs AS (
+		WITH needs AS (
 			-- The first row of a code stores it. It is queued if it is new, discarded or imported.
-			SELECT w.*, (w.ord = w.first
-					AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int
-						AS queues,
+			SELECT w.ord, w.first, w.ord = w.first AND (c.candidate_id IS NULL
+						OR c.state = 'discarded' OR c.imported) AS queues,
 					cudal1.proposal_bytes(CASE WHEN w.ord = w.first
 						AND c.candidate_id IS NULL THEN w.code END, NULL) AS stores
-				FROM row AS w LEFT JOIN cudal1.candidate AS c ON w.proposes
-					AND c.task_id = w.task_id AND c.code_hash = w.hash),
-		summed AS (
-			SELECT s.*, sum(s.queues) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS queued,
-					sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
-				FROM needs AS s),
-		judged AS (
-			SELECT s.*, CASE WHEN s.reason IS NOT NULL THEN s.reason
-					WHEN NOT s.proposes THEN NULL
-					-- later rows of a code share the fate of its first
-					WHEN f.queued > r.candidates AND f.queues > 0
-						THEN cudal1.quota_reason(proposer, 'candidates')
-					WHEN s.stored > r.bytes OR f.stored > r.bytes
-						THEN cudal1.quota_reason(proposer, 'bytes') END AS verdict
-				FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
-		SELECT array_agg((j.ord, j.task_id, j.code, j.hash, j.grp, j.key,
-				coalesce(j.verdict, k.verdict), j.leader, j.id, j.origin)::cudal1.batch_row
-				ORDER BY j.ord)
-			INTO batch FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
+				FROM (SELECT v.*, min(v.ord) OVER (PARTITION BY v.task_id, v.hash) AS first
+						FROM unnest(batch) AS v WHERE cudal1.proposes(v)) AS w
+					LEFT JOIN cudal1.candidate AS c
+						ON c.task_id = w.task_id AND c.code_hash = w.hash),
+		lacks AS (
+			-- later rows of a code share the fate of its first
+			SELECT s.ord, CASE WHEN bool_or(s.queues AND s.queued > r.candidates)
+						OVER (PARTITION BY s.first) THEN 'candidates'
+					WHEN s.stored > r.bytes THEN 'bytes' END AS quota
+				FROM (SELECT n.*, count(*) FILTER (WHERE n.queues) OVER w AS queued,
+						sum(n.stores) OVER w AS stored FROM needs AS n
+					WINDOW w AS (ORDER BY n.ord)) AS s)
+		SELECT array_agg((v.ord, v.task_id, v.code, v.hash, v.grp, v.key, coalesce(v.reason,
+				CASE WHEN l.quota IS NOT NULL THEN cudal1.quota_reason(proposer, l.quota) END),
+				v.leader, v.id, v.origin)::cudal1.batch_row ORDER BY v.ord)
+			INTO batch FROM unnest(batch) AS v LEFT JOIN lacks AS l ON l.ord = v.leader;
 	END IF;
 	PERFORM cudal1.add_rows(batch);
 	PERFORM cudal1.note_used_keys(batch) WHERE proposal_keys IS NOT NULL;
