@@ -28,63 +28,12 @@ COMMENT ON FUNCTION @extschema@.cudal1_set_weight(name, float8) IS
 trainers that wait for it in proportion to their weights (0.001 to 1000; 1 where none was set), from
 the next claim on. Operators only. Errors: 42704 unknown role, 22023 out of range';
 
-CREATE FUNCTION cudal1.take_job(d cudal1.device, trainer text, names text[], languages text[],
-	cores int[])
-RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	hit		record;
-BEGIN
-	LOOP
-		-- with its candidate, so that of two jobs of one candidate one is claimed
-		SELECT f.* INTO hit
-			FROM unnest(names, languages, cores) AS p (name, language, cores)
-				CROSS JOIN LATERAL (
-					SELECT x AS job, x.kind = 'measure' AND NOT c.imported
-							AND c.state IN ('successful', 'failed')
-							OR x.kind = 'profile' AND c.state <> 'successful' AS is_over,
-							t.retired_at IS NOT NULL AS is_retired
-						FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-							JOIN cudal1.task AS t ON t.task_id = x.task_id
-						WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores
-							AND x.state = 'queued' AND x.trainer = take_job.trainer
-							AND (x.kind = 'evaluate' OR coalesce(t.device_model, d.model) = d.model)
-							AND CASE WHEN x.kind IN ('evaluate', 'reverify') THEN true
-									 WHEN x.kind = 'profile'
-									 THEN c.state NOT IN ('queued', 'measuring', 'verifying')
-									 WHEN x.kind = 'measure' AND NOT c.imported
-									 THEN c.state NOT IN ('measuring', 'verifying')
-									 ELSE NOT EXISTS (
-										SELECT FROM cudal1.job AS y
-											WHERE y.candidate_id = x.candidate_id
-												AND y.state = 'running'
-												AND y.kind IN ('measure', 'verify')
-											OFFSET 0) END
-						ORDER BY x.priority DESC, x.job_id
-						LIMIT 1
-						FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS f
-			ORDER BY (f.job).priority DESC, (f.job).job_id LIMIT 1;
-		-- queued by transactions that did not see the verdict, of a candidate that failed, or their
-		-- task retired
-		IF hit.is_over THEN
-			DELETE FROM cudal1.job AS x WHERE x.job_id = (hit.job).job_id;
-		ELSIF hit.is_retired THEN
-			PERFORM cudal1.end_job(hit.job, 'cancelled', NULL, 'the task is retired');
-			PERFORM cudal1.wake_waiters();
-		ELSE
-			RETURN hit.job;
-		END IF;
-	END LOOP;
-END
-$$;
-COMMENT ON FUNCTION cudal1.take_job IS
-'locks the next job of a trainer for a device; names, languages, cores: where such jobs wait';
-
 CREATE FUNCTION cudal1.next_job(d cudal1.device, OUT j cudal1.job, OUT due float8)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	w		record;
+	hit		record;
 BEGIN
 	FOR w IN
 		-- each entry is the first of the index of claims behind the one before
@@ -115,11 +64,51 @@ BEGIN
 			GROUP BY p.trainer, t.due, c.count, t.claimed_at
 			ORDER BY greatest(t.due, c.count), p.trainer = '', t.claimed_at NULLS FIRST
 	LOOP
-		j := cudal1.take_job(d, w.trainer COLLATE "default", w.names, w.languages, w.cores);
-		IF j.job_id IS NOT NULL THEN
-			due := w.due;
-			RETURN;
-		END IF;
+		LOOP
+			-- with its candidate, so that of two jobs of one candidate one is claimed
+			SELECT f.* INTO hit
+				FROM unnest(w.names, w.languages, w.cores) AS p (name, language, cores)
+					CROSS JOIN LATERAL (
+						SELECT x AS job, x.kind = 'measure' AND NOT c.imported
+								AND c.state IN ('successful', 'failed')
+								OR x.kind = 'profile' AND c.state <> 'successful' AS is_over,
+								t.retired_at IS NOT NULL AS is_retired
+							FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+								JOIN cudal1.task AS t ON t.task_id = x.task_id
+							WHERE x.device = p.name AND x.language = p.language
+								AND x.cores = p.cores AND x.state = 'queued'
+								AND x.trainer = w.trainer
+								AND (x.kind = 'evaluate'
+									OR coalesce(t.device_model, d.model) = d.model)
+								AND CASE WHEN x.kind IN ('evaluate', 'reverify') THEN true
+									WHEN x.kind = 'profile'
+										THEN c.state NOT IN ('queued', 'measuring', 'verifying')
+									WHEN x.kind = 'measure' AND NOT c.imported
+										THEN c.state NOT IN ('measuring', 'verifying')
+									ELSE NOT EXISTS (
+										SELECT FROM cudal1.job AS y
+											WHERE y.candidate_id = x.candidate_id
+												AND y.state = 'running'
+												AND y.kind IN ('measure', 'verify')
+											OFFSET 0) END
+							ORDER BY x.priority DESC, x.job_id
+							LIMIT 1
+							FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS f
+				ORDER BY (f.job).priority DESC, (f.job).job_id LIMIT 1;
+			-- queued by transactions that did not see the verdict, of a candidate that failed, or
+			-- their task retired
+			IF hit.is_over THEN
+				DELETE FROM cudal1.job AS x WHERE x.job_id = (hit.job).job_id;
+			ELSIF hit.is_retired THEN
+				PERFORM cudal1.end_job(hit.job, 'cancelled', NULL, 'the task is retired'),
+					cudal1.wake_waiters();
+			ELSE
+				EXIT;
+			END IF;
+		END LOOP;
+		j := hit.job;
+		due := w.due;
+		EXIT WHEN j.job_id IS NOT NULL;
 	END LOOP;
 END
 $$;
