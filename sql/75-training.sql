@@ -124,31 +124,35 @@ COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
 give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501
 another role''s, 22023 no texts, or others than those that the group was answered with';
 
-CREATE FUNCTION cudal1.group_owner(group_key text, owner text)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
+CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
+	owner text DEFAULT NULL)
+RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8,
+	failure text, detail text) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 DECLARE
-	owners	text[];
-	usable	text[];
+	owners		text[];
+	usable		text[];
+	its_task	bigint;
 BEGIN
 	PERFORM cudal1.raise_if(group_key IS NULL, '22004', 'group_key must not be null');
 	SELECT array_agg(DISTINCT o.name ORDER BY o.name) INTO owners FROM (
 		SELECT p.created_by AS name FROM cudal1.proposal AS p
-			WHERE p.group_key = group_owner.group_key
+			WHERE p.group_key = cudal1_group_result.group_key
 		UNION ALL
-		SELECT r.created_by FROM cudal1.request AS r WHERE r.group_key = group_owner.group_key
+		SELECT r.created_by FROM cudal1.request AS r
+			WHERE r.group_key = cudal1_group_result.group_key
 		UNION ALL
 		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
 			USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
-			WHERE g.group_key = group_owner.group_key) AS o;
+			WHERE g.group_key = cudal1_group_result.group_key) AS o;
 	PERFORM cudal1.raise_if((owner = ANY (owners)) IS NOT TRUE, '42704',
 			format('role "%s" has no group "%s"', owner, group_key),
 			'Groups come from cudal1_next_group(), or are the group_key of submissions.')
 		WHERE owner IS NOT NULL;
-	IF coalesce(owner, cudal1.caller()) = ANY (owners) THEN
-		RETURN coalesce(owner, cudal1.caller());
-	END IF;
-	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
+	-- the named owner's, the caller's own, or that of the one role whose things it may use
+	usable := CASE WHEN coalesce(owner, cudal1.caller()) = ANY (owners)
+			THEN ARRAY[coalesce(owner, cudal1.caller())]
+		ELSE ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o) END;
 	PERFORM cudal1.raise_if(cardinality(usable) > 1, '22023',
 		format('group "%s" is one of several roles', group_key),
 		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
@@ -158,27 +162,13 @@ BEGIN
 			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
 			ELSE format('To read that of another role, name it as owner: %s.',
 			array_to_string(owners, ', ')) END);
-	RETURN usable[1];
-END
-$$;
-COMMENT ON FUNCTION cudal1.group_owner IS
-'whose group is meant by a key: the named owner''s, the caller''s own, or that of a role whose
-things it may use';
-
-CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
-	owner text DEFAULT NULL)
-RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8,
-	failure text, detail text) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-DECLARE
-	its_owner	text := cudal1.group_owner(group_key, owner);
+	owner := usable[1];
 	-- a campaign's group has one task, even if its owner proposes more by its key
-	its_task	bigint := (SELECT l.task_id
-							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
-								USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
-							WHERE g.group_key = cudal1_group_result.group_key
-								AND c.created_by = its_owner);
-BEGIN
+	its_task := (SELECT l.task_id
+		FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+			JOIN cudal1.campaign AS c USING (campaign_id)
+		WHERE g.group_key = cudal1_group_result.group_key
+			AND c.created_by = cudal1_group_result.owner);
 	RETURN QUERY
 		WITH member AS (
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,
@@ -187,7 +177,7 @@ BEGIN
 						AS place
 				FROM cudal1.proposal AS p
 					JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner
+				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = cudal1_group_result.owner
 					AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
 			SELECT m.task_id, m.pool_id,
