@@ -24,28 +24,28 @@ AS 'MODULE_PATHNAME', 'cudal1_nearest';
 COMMENT ON FUNCTION cudal1.nearest IS
 'a question for the name that a mistyped one may have meant; NULL where none is near';
 
-CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text,
+CREATE FUNCTION cudal1.check_among(subject text, name text, names text[], hint text,
 	state text DEFAULT '42704')
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-	RAISE EXCEPTION USING ERRCODE = state,
-		MESSAGE = format('%s "%s" does not exist', subject, cudal1.clip(name, 200)),
-		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
+	IF name <> ALL (names) THEN
+		RAISE EXCEPTION USING ERRCODE = state,
+			MESSAGE = format('%s "%s" does not exist', subject, cudal1.clip(name, 200)),
+			HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
+	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.does_not_exist IS
-'an error, 42704 or another, for a name that is none of these; the hint says which are near';
+COMMENT ON FUNCTION cudal1.check_among IS
+'error 42704, or another, for a name that is none of these; the hint says which are near';
 
 CREATE FUNCTION cudal1.check_word(argument text, value text, words text[])
 RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(value IS NULL, '22004', argument || ' must not be null');
-	IF value <> ALL (words) THEN
-		PERFORM cudal1.does_not_exist(argument, value, words,
-			format('It is one of %s.', array_to_string(words, ', ')), '22023');
-	END IF;
+	PERFORM cudal1.check_among(argument, value, words,
+		format('It is one of %s.', array_to_string(words, ', ')), '22023');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_word IS
@@ -83,13 +83,20 @@ DECLARE
 		WHEN 'template' THEN 'cudal1.prompt_template lists the templates.' END;
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL, '22004', subject || ' must not be null');
-	IF name <> ALL (names) THEN
-		PERFORM cudal1.does_not_exist(subject, name, names, hint);
-	END IF;
+	PERFORM cudal1.check_among(subject, name, names, hint);
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_name IS
 'error 42704 where nothing of that kind (task, model, ...) has this name';
+
+CREATE FUNCTION cudal1.check_device(device text)
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+RETURN cudal1.check_among('device', device, cudal1.classes() || ARRAY(SELECT DISTINCT n
+		FROM cudal1.device AS d, unnest(ARRAY[d.model, d.device_key]) AS n ORDER BY n),
+	format('Name a class (%s), or a model or device_key in cudal1.device.',
+		array_to_string(cudal1.classes(), ', ')));
+COMMENT ON FUNCTION cudal1.check_device IS
+'error 42704 for a device that is no class, and no model or key of a registered one';
 
 CREATE FUNCTION cudal1.find_task(task text, own boolean DEFAULT false)
 RETURNS cudal1.task LANGUAGE plpgsql STABLE PARALLEL SAFE

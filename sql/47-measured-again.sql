@@ -34,15 +34,7 @@ BEGIN
 			array_to_string(cudal1.classes(), ' or ')));
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
 	-- jobs would wait for ever
-	IF cudal1_evaluate.device <> ALL (cudal1.classes())
-		AND NOT EXISTS (SELECT FROM cudal1.device AS d
-			WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_evaluate.device,
-			ARRAY(SELECT DISTINCT n FROM cudal1.device AS d,
-				unnest(ARRAY[d.class, d.model, d.device_key]) AS n ORDER BY n),
-			format('Name a class (%s), or a model or device_key in cudal1.device.',
-				array_to_string(cudal1.classes(), ', ')));
-	END IF;
+	PERFORM cudal1.check_device(device);
 	PERFORM cudal1.check_name('profile', profile);
 	SELECT x.* INTO p FROM cudal1.profile AS x WHERE x.name = cudal1_evaluate.profile;
 	passed := ARRAY(SELECT c.candidate_id

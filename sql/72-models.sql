@@ -294,17 +294,12 @@ COMMENT ON FUNCTION cudal1.end_try IS
 failure and is one of so many, or cancelled; r: its row, with what the try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
-RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-	RETURN (SELECT jsonb_agg(jsonb_build_object('role', m.role, 'content', m.content)
-			ORDER BY m.place)
-		FROM (SELECT 0 AS place, 'system' AS role, system AS content WHERE system IS NOT NULL
-			UNION ALL
-			SELECT u.place, CASE u.place % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, u.content
-				FROM unnest(turns) WITH ORDINALITY AS u (content, place)) AS m);
-END
-$$;
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN (SELECT jsonb_agg(jsonb_build_object('role', CASE WHEN u.place = 1 THEN 'system'
+			WHEN u.place % 2 = 0 THEN 'user' ELSE 'assistant' END, 'content', u.content)
+		ORDER BY u.place)
+	FROM unnest(system || turns) WITH ORDINALITY AS u (content, place)
+	WHERE u.content IS NOT NULL);
 COMMENT ON FUNCTION cudal1.chat IS
 'messages as chat completions take them: system (NULL: none), then user and assistant in turns';
 
@@ -414,13 +409,13 @@ RETURNS TABLE (request_id bigint, attempt int)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 	SET enable_seqscan = off SET jit = off
 AS $$
-	UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
-		WHERE r.state = 'running' AND r.worker = hold_requests.worker
-			AND r.request_id IN (SELECT x.request_id FROM cudal1.request AS x
-								 WHERE x.state = 'running' AND x.worker = hold_requests.worker
-									FOR UPDATE SKIP LOCKED);
-	SELECT r.request_id, r.attempt FROM cudal1.request AS r
-		WHERE r.state = 'running' AND r.worker = hold_requests.worker AND r.cancel_requested;
+	WITH held AS (
+		UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
+			WHERE r.request_id IN (SELECT x.request_id FROM cudal1.request AS x
+				WHERE x.state = 'running' AND x.worker = hold_requests.worker
+				FOR UPDATE SKIP LOCKED)
+			RETURNING r.request_id, r.attempt, r.cancel_requested)
+	SELECT h.request_id, h.attempt FROM held AS h WHERE h.cancel_requested;
 $$;
 COMMENT ON FUNCTION cudal1.hold_requests IS
 'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';

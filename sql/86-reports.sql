@@ -87,11 +87,8 @@ BEGIN
 			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t
 				WHERE t.name LIKE wanted AND t.retired_at IS NULL);
 		END IF;
-		IF fits = '{}' THEN
-			PERFORM cudal1.does_not_exist('task', wanted,
-				ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
-				'Tasks are names or LIKE patterns.');
-		END IF;
+		PERFORM cudal1.check_among('task', wanted, ARRAY(SELECT t.name FROM cudal1.task AS t
+			ORDER BY t.name), 'Tasks are names or LIKE patterns.') WHERE fits = '{}';
 		ids := ids || fits;
 	END LOOP;
 	RETURN QUERY
@@ -211,19 +208,13 @@ BEGIN
 	PERFORM cudal1.raise_if(missing IS NULL OR missing NOT IN ('zero', 'one', 'drop'), '22023',
 		'argument "missing" must be "zero", "one" or "drop"',
 		cudal1.nearest(missing, '{zero,one,drop}'));
-	IF check_report.device <> ALL (cudal1.classes())
-		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c
-			WHERE c.imported AND c.import_device = check_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = check_report.device)
-	THEN
-		PERFORM cudal1.does_not_exist('device', check_report.device,
-			ARRAY(SELECT d.model FROM cudal1.device AS d
-				  UNION SELECT i.device FROM cudal1.imported_score AS i ORDER BY 1),
+	PERFORM cudal1.check_among('device', device, cudal1.classes() || ARRAY(
+				SELECT d.model FROM cudal1.device AS d
+				UNION SELECT i.device FROM cudal1.imported_score AS i
+				UNION SELECT t.device FROM cudal1.task AS t ORDER BY 1),
 			format('Name a class (%s), or a model in cudal1.device or of an imported result.',
-				array_to_string(cudal1.classes(), ', ')));
-	END IF;
+				array_to_string(cudal1.classes(), ', ')))
+		WHERE check_report.device IS NOT NULL;
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
@@ -586,10 +577,7 @@ RETURNS TABLE (bytes float8, operations float8, seconds float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(device IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.device AS d
-			WHERE device IN (d.model, d.class, d.device_key)), '42704',
-		format('device "%s" does not exist', device),
-		'Name a class (cpu, cuda), or a model or key in cudal1.device.');
+	PERFORM cudal1.check_device(device);
 	RETURN QUERY SELECT l.* FROM cudal1.light(cudal1.find_task(task), device) AS l;
 END
 $$;
