@@ -263,7 +263,7 @@ CREATE TABLE cudal1.candidate (
 	created_at			timestamptz NOT NULL DEFAULT now(),
 	decided_at			timestamptz,
 	UNIQUE (task_id, code_hash),
-	CHECK (purpose IN ('normal', 'null', 'certification', 'ablation', 'withheld')),
+	CHECK (purpose IN ('normal', 'null', 'certification', 'ablation', 'withheld', 'reference')),
 	CHECK (octet_length(detail) <= 2000),
 	CHECK (NOT wide OR state = 'successful' AND NOT imported),
 	CHECK (CASE WHEN decided_at IS NULL THEN state IN ('queued', 'measuring', 'verifying')
@@ -286,8 +286,8 @@ COMMENT ON COLUMN cudal1.candidate.code_hash IS
 than 4 MiB, of its beginning and a line with its own SHA-256), and of a reference that is checked as
 its own candidate: the same text proposed as a code is another candidate';
 COMMENT ON COLUMN cudal1.candidate.purpose IS
-'normal, null, certification, ablation, or withheld (a score was published without its code); only
-normal candidates are sampled, they and withheld ones are reported';
+'normal, null, certification, ablation, reference (the task''s own), or withheld (a score was
+published without its code); only normal candidates are sampled, they and withheld ones reported';
 COMMENT ON COLUMN cudal1.candidate.state IS
 'queued, measuring, verifying; final: successful, failed, discarded';
 COMMENT ON COLUMN cudal1.candidate.failure IS
@@ -313,6 +313,7 @@ COMMENT ON COLUMN cudal1.candidate.measurement_id IS 'the measurement that decid
 -- the best of a task, for verification, re-verification and reports
 CREATE INDEX candidate_best ON cudal1.candidate (task_id, reward DESC, candidate_id)
 	WHERE state = 'successful';
+CREATE INDEX candidate_reference ON cudal1.candidate (task_id) WHERE purpose = 'reference';
 CREATE INDEX candidate_imported ON cudal1.candidate (task_id, candidate_id) WHERE imported;
 -- the few that wait among many that are decided; a change of state is no HOT update without it,
 -- either

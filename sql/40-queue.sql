@@ -169,8 +169,8 @@ BEGIN
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
 			-- a baseline is timed against, but it is itself checked against the reference
 			'reference', CASE WHEN t.baseline = 'reference' OR j.kind = 'measure'
-					AND EXISTS (SELECT FROM cudal1.reference_check AS k
-						WHERE k.candidate_id = j.candidate_id)
+					AND (SELECT c.purpose = 'reference' FROM cudal1.candidate AS c
+						WHERE c.candidate_id = j.candidate_id)
 				THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
 			'probes', t.options -> 'probes', 'certify', t.certified IS NULL),
@@ -367,15 +367,14 @@ DECLARE
 			WHERE x.state = 'queued' AND x.deadline <= moment
 			ORDER BY x.deadline LIMIT 1000)
 		ELSE ARRAY(SELECT x.job_id FROM cudal1.job AS x
-			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued'
-				AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
-					WHERE k.candidate_id = x.candidate_id)) END;
+			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued') END;
 	j		cudal1.job;
 BEGIN
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.job_id = ANY (ids) AND x.state = 'queued'
-				AND (end_waiting.task_id IS NOT NULL OR x.deadline <= moment)
+				AND CASE WHEN end_waiting.task_id IS NULL THEN x.deadline <= moment
+					ELSE c.purpose <> 'reference' END
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP

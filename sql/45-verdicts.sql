@@ -103,8 +103,7 @@ BEGIN
 					FROM cudal1.measurement AS m WHERE m.candidate_id = c.candidate_id
 					ORDER BY m.measurement_id DESC LIMIT 1), cudal1.clip(detail))
 				ELSE cudal1.clip(detail) END, true)
-		FROM cudal1.reference_check AS k JOIN cudal1.task AS t USING (task_id)
-		WHERE c.purpose = 'certification' AND k.candidate_id = c.candidate_id;
+		FROM cudal1.task AS t WHERE c.purpose = 'reference' AND t.task_id = c.task_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.give_verdict IS
@@ -249,7 +248,7 @@ BEGIN
 	ELSIF t.device_model <> model THEN
 		-- the task was pinned to another model while this one measured
 		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
-	ELSIF r.outcome = 'successful' AND j.kind <> 'reverify' AND c.purpose <> 'certification'
+	ELSIF r.outcome = 'successful' AND j.kind <> 'reverify' AND c.purpose <> 'reference'
 		AND t.certified = 'weak' AND cudal1.reference_problem(t) IS NOT NULL THEN
 		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, cudal1.reference_problem(t));
 	ELSIF r.outcome = 'successful' THEN
@@ -301,7 +300,7 @@ BEGIN
 	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
 	-- What a first result, or one of a check, tells of the task is written to its row, which a
 	-- session that retires the task holds. No other result writes to it but what can wait.
-	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
+	IF c.purpose = 'reference' OR (s IS NOT NULL AND t.device_model IS NULL)
 		OR (t.reference_state = 'unchecked' AND result ->> 'reference' IS NOT NULL)
 		OR (t.certified IS NULL AND r.evidence ?| '{bytes,weak}') THEN
 		SELECT x.* INTO t FROM cudal1.task AS x
@@ -346,9 +345,7 @@ BEGIN
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
 	-- the reference as its own candidate is judged with that candidate
-	IF t.reference_state = 'unchecked'
-		AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
-						WHERE k.candidate_id = j.candidate_id) THEN
+	IF t.reference_state = 'unchecked' AND c.purpose <> 'reference' THEN
 		-- a baseline is good once it agreed with the reference
 		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
 				 THEN result ->> 'reference' END;
@@ -362,7 +359,7 @@ BEGIN
 	END IF;
 
 	-- where rewards are measured is not for the reference's check to decide
-	IF t.device_model IS NULL AND c.purpose <> 'certification' THEN
+	IF t.device_model IS NULL AND c.purpose <> 'reference' THEN
 		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
 		-- so that devices of other models need not look at them; what is being claimed right now is
 		-- sorted out when it ends
@@ -375,14 +372,14 @@ BEGIN
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	-- what decided another candidate of the task that compiles to the same
-	IF j.kind IN ('measure', 'verify') AND c.purpose <> 'certification' THEN
+	IF j.kind IN ('measure', 'verify') AND c.purpose <> 'reference' THEN
 		SELECT m.* INTO paid
 			FROM cudal1.measurement AS m JOIN cudal1.candidate AS x USING (candidate_id)
 			WHERE m.task_id = j.task_id AND m.code_key = r.code_key AND m.accepted
 				AND m.candidate_id <> j.candidate_id AND m.measurement_id = x.measurement_id
 				AND m.device_model = d.model AND m.profile = j.profile
 				AND m.protocol IS NOT DISTINCT FROM r.protocol
-				AND x.state = 'successful' AND x.purpose <> 'certification'
+				AND x.state = 'successful' AND x.purpose <> 'reference'
 			ORDER BY m.measurement_id DESC LIMIT 1;
 	END IF;
 	IF paid.measurement_id IS NULL THEN

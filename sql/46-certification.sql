@@ -15,13 +15,6 @@
  * device had time for the check needs none.
  */
 
-CREATE TABLE cudal1.reference_check (
-	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),
-	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id)
-);
-COMMENT ON TABLE cudal1.reference_check IS
-'a task''s reference as its own candidate, which makes the reference bad if it fails';
-
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
@@ -57,7 +50,7 @@ DECLARE
 	id		bigint;
 BEGIN
 	INSERT INTO cudal1.candidate AS c (task_id, code, code_hash, purpose)
-		VALUES (t.task_id, code, cudal1.salted_hash('reference', code), 'certification')
+		VALUES (t.task_id, code, cudal1.salted_hash('reference', code), 'reference')
 		ON CONFLICT (task_id, code_hash) DO UPDATE
 			SET state = 'queued', failure = NULL, detail = NULL, reward = NULL, score = NULL,
 				wide = false, half_width = NULL, decided_at = NULL, measurement_id = NULL
@@ -66,8 +59,6 @@ BEGIN
 	IF id IS NULL THEN
 		RETURN false;
 	END IF;
-	INSERT INTO cudal1.reference_check (task_id, candidate_id) VALUES (t.task_id, id)
-		ON CONFLICT DO NOTHING;
 	-- the task is not locked, because its verdicts would wait for this transaction
 	t.profile := 'certify';
 	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
@@ -92,9 +83,8 @@ BEGIN
 			-- a measurement under way will tell
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j
 				WHERE j.state = 'running' AND j.task_id = x.task_id)
-			AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
-					JOIN cudal1.candidate AS c USING (candidate_id)
-				WHERE k.task_id = x.task_id AND c.state = 'queued')
+			AND NOT EXISTS (SELECT FROM cudal1.candidate AS c
+				WHERE c.task_id = x.task_id AND c.purpose = 'reference' AND c.state = 'queued')
 		ORDER BY x.task_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	PERFORM cudal1.enqueue_reference(t) WHERE FOUND;
 EXCEPTION WHEN lock_not_available THEN

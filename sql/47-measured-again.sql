@@ -218,8 +218,8 @@ BEGIN
 			WHERE c.candidate_id = id AND NOT c.imported;
 		SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
 			WHERE c.candidate_id = id;
-		IF EXISTS (SELECT FROM cudal1.reference_check AS k
-				WHERE k.candidate_id = id) THEN
+		IF EXISTS (SELECT FROM cudal1.candidate AS c
+				WHERE c.candidate_id = id AND c.purpose = 'reference') THEN
 			t.profile := 'certify';
 			PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
 			CONTINUE;
@@ -354,12 +354,12 @@ CREATE VIEW cudal1.aa_chart AS
 						THEN GREATEST(-1.2,
 							LEAST(1.2, ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
 						ELSE -1.2 END AS deviation
-				FROM cudal1.reference_check AS k
+				FROM cudal1.candidate AS k
 					JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
 					JOIN cudal1.device AS d ON d.device_id = m.device_id
 					JOIN cudal1.task AS t ON t.task_id = k.task_id
 					JOIN cudal1.profile AS p ON p.name = m.profile
-				WHERE m.kind = 'evaluate'
+				WHERE k.purpose = 'reference' AND m.kind = 'evaluate'
 					AND m.outcome <> ALL (ARRAY['lost', 'cancelled', 'unverified'])
 					AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n;
 COMMENT ON VIEW cudal1.aa_chart IS
@@ -392,7 +392,8 @@ BEGIN
 	LOOP
 		-- the same task again, so that the points of a chart can be compared
 		SELECT x.* INTO t
-			FROM cudal1.task AS x LEFT JOIN cudal1.reference_check AS k USING (task_id)
+			FROM cudal1.task AS x LEFT JOIN cudal1.candidate AS k
+				ON k.task_id = x.task_id AND k.purpose = 'reference'
 			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name) AND x.retired_at IS NULL
 				AND x.language = ANY (d.languages) AND x.cores <= d.cores
 				AND coalesce(x.device_model, d.model) = d.model AND (x.device IN (d.class, d.model))
@@ -401,9 +402,10 @@ BEGIN
 			LIMIT 1;
 		CONTINUE WHEN NOT FOUND;
 		PERFORM cudal1.enqueue_reference(t) WHERE NOT EXISTS (
-			SELECT FROM cudal1.reference_check AS k WHERE k.task_id = t.task_id);
-		SELECT k.candidate_id INTO STRICT id FROM cudal1.reference_check AS k
-			WHERE k.task_id = t.task_id;
+			SELECT FROM cudal1.candidate AS k
+				WHERE k.task_id = t.task_id AND k.purpose = 'reference');
+		SELECT k.candidate_id INTO STRICT id FROM cudal1.candidate AS k
+			WHERE k.task_id = t.task_id AND k.purpose = 'reference';
 		n := n + (cudal1.enqueue('evaluate', t, id, cudal1_measure_aa.priority, cudal1.caller(),
 			NULL, d.device_key) IS NOT NULL)::int;
 	END LOOP;

@@ -177,7 +177,8 @@ BEGIN
 						AS place
 				FROM cudal1.proposal AS p
 					JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = cudal1_group_result.owner
+				WHERE p.group_key = cudal1_group_result.group_key
+					AND p.created_by = cudal1_group_result.owner
 					AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
 			SELECT m.task_id, m.pool_id,

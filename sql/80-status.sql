@@ -280,7 +280,7 @@ BEGIN
 		WHERE m.outcome IN ('lost', 'unverified')
 			AND m.measured_at > clock_timestamp() - '1 hour'::interval
 			-- a bad reference's check ends so; cudal1.task.reference_state tells it
-			AND c.purpose <> 'certification';
+			AND c.purpose <> 'reference';
 	IF r.n > 0 THEN
 		RETURN QUERY SELECT 'lost or unverified',
 			format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: '
@@ -432,8 +432,7 @@ AS $$
 	SELECT x.candidate_id FROM cudal1.candidate AS x
 		WHERE x.state = 'failed' AND x.decided_at < prunable.latest AND x.code <> ''
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-			AND NOT EXISTS (SELECT FROM cudal1.reference_check AS k
-				WHERE k.candidate_id = x.candidate_id)
+			AND x.purpose <> 'reference'
 			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
 				WHERE i.candidate_id = x.candidate_id AND i.reward > 0);
 $$;
@@ -510,8 +509,7 @@ BEGIN
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 			encode(c.code_hash, 'hex')
 		FROM cudal1.candidate AS c
-			LEFT JOIN cudal1.reference_check AS k USING (candidate_id)
-			CROSS JOIN LATERAL (SELECT CASE WHEN k.candidate_id IS NOT NULL
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.purpose = 'reference'
 					THEN cudal1.salted_hash('reference', c.code)
 				-- an answer without code, which may have been withdrawn
 				WHEN c.failure = 'malformed' OR c.failure = 'withdrawn'
@@ -535,7 +533,7 @@ BEGIN
 					WHERE o.candidate_id = c.candidate_id AND o.code_hash = c.code_hash
 						AND (o.measurement_id = m.measurement_id OR o.code_key = m.code_key))
 				-- a reference is checked before the task is pinned to a model
-				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model)
+				OR c.purpose <> 'reference' AND m.device_model IS DISTINCT FROM t.device_model)
 	UNION ALL
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
 		FROM cudal1.candidate AS c

@@ -52,7 +52,7 @@ SELECT is(pg_temp.status('queue'), '0 waiting, 1 running -> 1 claim(s) gave no s
 SELECT cudal1.finish(:j, :n, '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
 SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
 
-UPDATE cudal1.candidate SET purpose = 'certification' WHERE candidate_id = :a;
+UPDATE cudal1.candidate SET purpose = 'reference' WHERE candidate_id = :a;
 SELECT is(pg_temp.status('lost or unverified'), NULL, 'but not those of references that are checked');
 
 -- a model that refuses

@@ -29,7 +29,7 @@ SELECT is(cudal1_certify_task('p'), 0::bigint, 'and none is measured for that al
 -- by the reference as its own candidate
 SELECT cudal1_add_task('w', 'class Model: pass # w', 'pytorch', options => '{"device": "cpu", "certify": true}') AS w \gset
 SELECT results_eq('SELECT DISTINCT purpose, priority, profile FROM cudal1.job JOIN cudal1.candidate USING (candidate_id)',
-	$$VALUES ('certification', -1000000000, 'certify')$$, 'the option has its reference checked behind everything else');
+	$$VALUES ('reference', -1000000000, 'certify')$$, 'the option has its reference checked behind everything else');
 SELECT is((SELECT count(*) FROM cudal1.proposal WHERE task_id = :w), 0::bigint, 'which nobody proposed');
 SELECT is(cudal1_certify_task('w'), 0::bigint, 'it waits already');
 SELECT cudal1_submit('w', 'class ModelNew: pass', priority => -1000) \g /dev/null
@@ -45,7 +45,7 @@ SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE task_id = :w), 0::bigint,
 SELECT is((SELECT count(*) FROM cudal1_sample_exemplars('w', 1)), 0::bigint, 'nor sampled');
 SELECT is((SELECT success FROM cudal1_speedup_report(tasks => '{w}') WHERE level = 'All'), 0::bigint, 'nor reported');
 -- the same text proposed is somebody's candidate
-SELECT c.code AS code, c.candidate_id AS checked FROM cudal1.candidate AS c JOIN cudal1.reference_check USING (candidate_id) WHERE c.task_id = :w \gset
+SELECT c.code AS code, c.candidate_id AS checked FROM cudal1.candidate AS c WHERE c.task_id = :w AND c.purpose = 'reference' \gset
 SELECT cudal1_submit('w', :'code') AS again \gset
 SELECT isnt(:again::bigint, :checked::bigint, 'its text, proposed, is a candidate of its own');
 SELECT is((SELECT profile || ' ' || purpose FROM cudal1.job JOIN cudal1.candidate USING (candidate_id) WHERE candidate_id = :again), 'default normal', 'measured in full');

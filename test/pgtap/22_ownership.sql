@@ -118,7 +118,7 @@ SELECT is(pg_temp.state(pg_temp.by('anna', format('SELECT cudal1_submit_response
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', reference || E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n')) ~ '^[0-9]+$', true, 'what the check of a reference measures is proposed')
 	FROM cudal1.task WHERE name = 't';
 SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in its way');
-SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT candidate_id FROM cudal1.reference_check))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'which is no role''s to cancel');
+SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT candidate_id FROM cudal1.candidate WHERE purpose = 'reference'))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'which is no role''s to cancel');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
 SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient AND trainer = 'own_anna'), NULL, 'a job without a deadline gets none from another role');
 

@@ -68,7 +68,7 @@ SELECT is((SELECT count(*) FROM cudal1.claim(:g, 'w')), 0::bigint, 'a device of 
 SELECT is(pg_temp.state('d'), 'unchecked', 'cannot check it');
 SELECT is((SELECT count(*) FROM cudal1.claim(:d, 'w')), 0::bigint, 'one that can queues the check');
 SELECT results_eq('SELECT purpose, priority, kind, trainer COLLATE "default", profile FROM cudal1.job JOIN cudal1.candidate USING (candidate_id)',
-	$$VALUES ('certification', -1000000000, 'measure', '', 'certify')$$, 'behind all other work');
+	$$VALUES ('reference', -1000000000, 'measure', '', 'certify')$$, 'behind all other work');
 SELECT is(cudal1_check_reference('d'), false, 'asked for again, it waits already');
 SELECT cudal1_submit('b', 'third', priority => -1000) AS third \gset
 DELETE FROM cudal1.turn;

@@ -160,9 +160,9 @@ my %calls = (
 		[ 'another', '', q{SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island') AS a, cudal1_prompt('task') AS b} ],
 	],
 	cudal1_certify_task => [
-		[ 'for the first time', q{DELETE FROM cudal1.job WHERE profile = 'certify'; DELETE FROM cudal1.reference_check; UPDATE cudal1.task SET certified = NULL;
-			UPDATE cudal1.candidate SET purpose = 'null', code_hash = sha256(code_hash) WHERE purpose = 'certification'}, q{SELECT cudal1_certify_task('task'), cudal1_certify_task('islands')} ],
-		[ 'again', q{UPDATE cudal1.candidate SET state = 'discarded', failure = 'lost', reward = NULL, score = NULL, decided_at = now(), measurement_id = NULL WHERE purpose = 'certification'},
+		[ 'for the first time', q{DELETE FROM cudal1.job WHERE profile = 'certify'; UPDATE cudal1.task SET certified = NULL;
+			UPDATE cudal1.candidate SET purpose = 'null', code_hash = sha256(code_hash) WHERE purpose = 'reference'}, q{SELECT cudal1_certify_task('task'), cudal1_certify_task('islands')} ],
+		[ 'again', q{UPDATE cudal1.candidate SET state = 'discarded', failure = 'lost', reward = NULL, score = NULL, decided_at = now(), measurement_id = NULL WHERE purpose = 'reference'},
 			q{SELECT cudal1_certify_task('task')} ],
 	],
 	cudal1_check_reference => [

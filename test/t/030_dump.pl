@@ -59,7 +59,6 @@ my %looks = (
 	quotas => 'SELECT * FROM cudal1.quota ORDER BY role',
 	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
 	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
-	'checked references' => 'SELECT * FROM cudal1.reference_check ORDER BY task_id',
 	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
 	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
@@ -117,7 +116,7 @@ for my $format ('custom', 'plain')
 	is(sql($copy, 'SELECT cudal1_requeue()'), $unfinished, "$format: unfinished work is queued again");
 	is(sql($copy, q{SELECT count(*) FROM cudal1.candidate AS c LEFT JOIN cudal1.job AS j USING (candidate_id)
 		WHERE c.state = 'queued' AND (j.kind, j.profile, j.state) IS DISTINCT FROM ('measure',
-			CASE c.purpose WHEN 'certification' THEN 'certify' ELSE (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id) END, 'queued')}),
+			CASE c.purpose WHEN 'reference' THEN 'certify' ELSE (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id) END, 'queued')}),
 		'0', "$format: each waits for its measurement");
 	# ids go on where they were
 	is(sql($copy, q{SELECT cudal1_open_pool('another') > max(pool_id) FROM cudal1.pool WHERE name <> 'another'}), 't', "$format: new pools, too");

@@ -104,9 +104,9 @@ is($node->safe_psql('postgres', $check), '', 'and everything agrees');
 # a prune that begins while another one ends: a table that it reads is made to wait, so that it sees none of the other's work
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION hold() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN true; END$$;
-INSERT INTO cudal1.reference_check SELECT task_id, min(candidate_id) FROM cudal1.candidate WHERE state = 'failed' GROUP BY task_id;
-ALTER TABLE cudal1.reference_check RENAME TO held_candidate;
-CREATE VIEW cudal1.reference_check AS SELECT a.* FROM cudal1.held_candidate AS a WHERE hold();
+INSERT INTO cudal1.imported_score (candidate_id, device, reward, score) SELECT min(candidate_id), 'elsewhere', 1, 1 FROM cudal1.candidate WHERE state = 'failed';
+ALTER TABLE cudal1.imported_score RENAME TO held_score;
+CREATE VIEW cudal1.imported_score AS SELECT a.* FROM cudal1.held_score AS a WHERE hold();
 SQL
 $_ = $node->background_psql('postgres') for ($first, $second);
 $first->query_safe('SELECT pg_advisory_lock(1)');
