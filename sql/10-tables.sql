@@ -286,7 +286,7 @@ COMMENT ON COLUMN cudal1.candidate.code_hash IS
 than 4 MiB, of its beginning and a line with its own SHA-256), and of a reference that is checked as
 its own candidate: the same text proposed as a code is another candidate';
 COMMENT ON COLUMN cudal1.candidate.purpose IS
-'normal, null, certification, ablation, reference (the task''s own), or withheld (a score was
+'normal, null, certification, ablation, reference (the task''s), or withheld (a score was
 published without its code); only normal candidates are sampled, they and withheld ones reported';
 COMMENT ON COLUMN cudal1.candidate.state IS
 'queued, measuring, verifying; final: successful, failed, discarded';
