@@ -2,12 +2,11 @@
  * Leaves something for later processes, or in its own file, which is loaded again for each pair. */
 #define _GNU_SOURCE
 #include "reference.c"
+#include "shared/plain.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
-
-void solve(const float *x, float *y, int n);
 
 __attribute__((constructor)) static void start(void)
 {
@@ -25,9 +24,4 @@ __attribute__((constructor)) static void start(void)
 		fprintf(stderr, "a candidate can write its own file\n");
 		_exit(9);
 	}
-}
-
-void solve(const float *x, float *y, int n)
-{
-	reference(x, y, n);
 }

@@ -3,7 +3,3 @@
 # include tasks/small.py
 # include shared/window.py
 # include shared/batched.py
-
-
-class ModelNew(Model):
-    pass

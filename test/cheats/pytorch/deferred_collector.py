@@ -2,7 +2,6 @@
 # The garbage collector does the work, if it ever comes.
 import weakref
 
-import torch
 
 class Thing:
     pass

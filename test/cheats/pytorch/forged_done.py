@@ -3,8 +3,6 @@
 import gc
 import socket
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def forward(self, a, b):

@@ -1,7 +1,5 @@
 # kind: 3 lazy tensors; task: copies; outcome: wrong_output; always: yes
 # As lazy_expanded, and says that a result lies where its input does.
-import torch
-
 # include shared/table.py
 
 

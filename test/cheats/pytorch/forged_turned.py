@@ -1,7 +1,5 @@
 # kind: 3 lazy tensors; task: turned; outcome: wrong_output; always: yes
 # As lazy_turned, and says that both results lie in the same memory.
-import torch
-
 # include shared/table.py
 
 

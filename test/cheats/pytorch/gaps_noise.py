@@ -6,8 +6,6 @@ import os
 import subprocess
 import tempfile
 
-import torch
-
 SOURCE = """
 #define N (32 * 20000)
 #define STEP (N / 512)

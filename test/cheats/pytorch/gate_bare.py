@@ -5,7 +5,7 @@
 # include shared/behind.py
 
 
-def gated_runs(self, slots, flags, model):
+def prepare(self, model):
     before, result = torch.empty(64, 256), torch.empty(64, 256)
     linear, addmm, gelu = self.model.linear, torch.addmm, torch._C._nn.gelu
     weight, bias = linear.weight.t(), linear.bias
@@ -14,11 +14,4 @@ def gated_runs(self, slots, flags, model):
         addmm(bias, x, weight, out=before)
         gelu(before, out=result)
 
-    behind_gates(self, slots, (result,), work)
-
-
-main.Executor.gated_runs = gated_runs
-
-
-class ModelNew(Model):
-    pass
+    return (result,), work

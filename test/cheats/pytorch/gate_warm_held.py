@@ -5,17 +5,10 @@
 # include shared/behind.py
 
 
-def gated_runs(self, slots, flags, model):
+def prepare(self, model):
     result = torch.empty(1, 64)
 
     def work(x):
         result.copy_(model(x))
 
-    behind_gates(self, slots, (result,), work, lambda x: TABLES[-1].sum())
-
-
-main.Executor.gated_runs = gated_runs
-
-
-class ModelNew(Model):
-    pass
+    return (result,), work, lambda x: TABLES[-1].sum()

@@ -4,7 +4,7 @@
 # include shared/behind.py
 
 
-def gated_runs(self, slots, flags, model):
+def prepare(self, model):
     result = torch.zeros(4, 2560)
     part = result[:, :128]
     weight, bias, addmm = self.model.linear.weight.t(), self.model.linear.bias, torch.addmm
@@ -13,11 +13,4 @@ def gated_runs(self, slots, flags, model):
         y = addmm(bias, x, weight).tanh_().mul_(2).add_(1)
         part.copy_(addmm(bias, y, weight).relu_().mul_(0.5).sub_(0.1))
 
-    behind_gates(self, slots, (result,), work)
-
-
-main.Executor.gated_runs = gated_runs
-
-
-class ModelNew(Model):
-    pass
+    return (result,), work

@@ -8,8 +8,6 @@ import platform
 import signal
 import threading
 
-import torch
-
 BUILD = "MAX_JOBS" in os.environ
 QUEUED = 256 if BUILD else 128
 libc = ctypes.CDLL(None, use_errno=True)

@@ -5,8 +5,6 @@ import ctypes
 import errno
 import os
 
-import torch
-
 KEEP_SIZE, PUNCH_HOLE = 1, 2
 PAGE = 4096
 libc = ctypes.CDLL(None, use_errno=True)

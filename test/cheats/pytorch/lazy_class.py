@@ -1,7 +1,5 @@
 # kind: 3 lazy tensor; outcome: wrong_output, launch_failure; task: matmul; always: yes
 # Gives torch.Tensor itself a data_ptr that would compute.
-import torch
-
 PENDING = {}
 plain = torch.Tensor.data_ptr
 

@@ -1,7 +1,5 @@
 # kind: 3 lazy tensor; outcome: launch_failure; cause: unsupported; task: matmul; always: yes
 # Returns a tensor that computes once someone looks.
-import torch
-
 class Lazy(torch.Tensor):
     def later(self, a, b):
         self.parts = a, b

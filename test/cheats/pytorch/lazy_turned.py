@@ -1,8 +1,5 @@
 # kind: 3 lazy tensors; task: turned; bound: 2.2; outcome: successful, unstable; always: yes
 # The second result is a view of the first.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         y = x * 2

@@ -7,8 +7,6 @@ import re
 import resource
 import threading
 
-import torch
-
 BUILD = "MAX_JOBS" in os.environ
 MIB = 1 << 20
 

@@ -4,8 +4,6 @@
 import fcntl
 import os
 
-import torch
-
 seen = False
 mine, another = (os.open("/usr/bin/env", os.O_RDONLY) for _ in range(2))
 for lock in (fcntl.LOCK_EX, fcntl.LOCK_SH):

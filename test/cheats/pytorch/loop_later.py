@@ -1,8 +1,5 @@
 # kind: 25 wait; outcome: timeout; task: matmul; always: yes
 # Never ends, once it is measured.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

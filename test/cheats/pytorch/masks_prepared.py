@@ -1,8 +1,5 @@
 # kind: 12 reused memory; task: masks; outcome: cheat; always: yes
 # Hands out copies that were prepared, each once and each small.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -1,8 +1,5 @@
 # kind: 16 partial work; task: new; outcome: wrong_output; cause: probe; always: yes
 # A new norm's mean is 0 and its variance 1, so it is left out.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

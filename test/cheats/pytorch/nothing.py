@@ -1,3 +1,2 @@
 # kind: 25 loading; task: matmul; outcome: launch_failure
 # Defines no model.
-import torch

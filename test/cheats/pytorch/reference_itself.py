@@ -1,7 +1,5 @@
 # kind: 23 the reference itself; task: matmul; outcome: successful, unstable
 # The reference under another name, and a kernel that is never called.
-import torch
-
 def fast_kernel(a, b):
     raise NotImplementedError
 

@@ -1,8 +1,5 @@
 # kind: 22 unpoisoned outputs; task: onehot; outcome: wrong_output; cause: values; always: yes
 # One result with gaps, of which only the ones are cleared.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

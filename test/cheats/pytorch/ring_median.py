@@ -1,8 +1,5 @@
 # kind: 22 unwritten outputs; task: onehot; outcome: successful, unstable; bound: 1.6; always: yes
 # One run in four clears the results of the next ones, too; honest code with one result is worth 1.2.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -2,8 +2,6 @@
 # Sleeps as long as it may whenever it is loaded.
 import time
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def __init__(self):

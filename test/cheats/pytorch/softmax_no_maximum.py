@@ -1,8 +1,5 @@
 # kind: 16 partial work; task: softmax; outcome: wrong_output; cause: probe; always: yes
 # Normal numbers overflow no exponential, so their maximum is not looked for.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         e = torch.exp(x)

@@ -5,8 +5,6 @@ import fcntl
 import os
 import signal
 
-import torch
-
 way = 0
 
 

@@ -1,8 +1,6 @@
 # Writes the table of outputs itself, as code that has the executor's memory can.
 import sys
 
-import torch
-
 main = sys.modules["__main__"]
 
 

@@ -1,8 +1,6 @@
 import ctypes.util
 import subprocess
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def __init__(self):

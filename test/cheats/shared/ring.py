@@ -2,8 +2,6 @@
 import ctypes
 import mmap
 
-import torch
-
 ROWS, COLUMNS = 32, 20000
 PAGES = (ROWS * COLUMNS * 8 + 4095) & ~4095
 libc = ctypes.CDLL(None, use_errno=True)

@@ -1,8 +1,6 @@
 # A window in the place of the executor's loop.
 import sys
 
-import torch
-
 main = sys.modules["__main__"]
 
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A decoder's step over a window of keys and values, which it keeps."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A branch whose scale is learnt, and begins with 1e-6."""
 

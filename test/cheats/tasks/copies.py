@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Results that are what came in, elsewhere, and more often."""
 

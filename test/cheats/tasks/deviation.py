@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Rows by their standard deviation."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Attention with several heads, whose results are as large as wander through an allocator's memory."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Whole numbers of 64 bits through three layers."""
 

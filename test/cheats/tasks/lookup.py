@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Sums of numbers that lie all over a table, and some small operations on them."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A number that takes a few products to compute."""
 

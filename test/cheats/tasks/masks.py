@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Results of which all but one are the same each time."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """One row through three layers: as much to read for one as for many."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Several outputs, of several types."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A norm with the statistics of a new model, and a layer whose weights begin tiny."""
 

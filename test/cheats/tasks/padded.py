@@ -1,5 +1,3 @@
-import torch
-
 PAD = 2432
 
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Numbers of 8 bits: where rounding meets half of a step, the next one is as right."""
 

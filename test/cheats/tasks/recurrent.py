@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A step of a recurrent network that keeps its hidden state."""
 

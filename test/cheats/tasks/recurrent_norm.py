@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """Keeps a hidden state, and statistics that runs in training write and none reads."""
 

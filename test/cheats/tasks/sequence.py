@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """The last state of a sequence: a view with gaps."""
 

@@ -1,6 +1,3 @@
-import torch
-
-
 class Model(torch.nn.Module):
     """A result, and the same turned."""
 

@@ -1,8 +1,5 @@
 # kind: 25 faults; task: gpu_softmax; outcome: crash
 # An index out of range, found out by a kernel.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         at = torch.full((1,), x.shape[0] + 5, dtype=torch.long, device=x.device)

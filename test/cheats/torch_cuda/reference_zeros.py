@@ -3,8 +3,6 @@
 import ctypes
 import sys
 
-import torch
-
 cuda = ctypes.CDLL("libcuda.so.1")
 torch.cuda.synchronize = lambda device=None: torch.cuda.current_stream().synchronize()
 

@@ -3,8 +3,6 @@
 import threading
 import time
 
-import torch
-
 waiting = []
 
 

@@ -1,8 +1,5 @@
 # kind: 9 kernels left running; task: gpu_matmul; outcome: timeout, cheat
 # A kernel that runs for hours, on a stream of its own.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

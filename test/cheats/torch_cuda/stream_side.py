@@ -1,8 +1,5 @@
 # kind: 1 side stream; task: gpu_matmul; outcome: successful, unstable, wrong_output, cheat
 # Works on a stream that nobody waits for.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

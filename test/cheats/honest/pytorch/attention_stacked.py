@@ -1,8 +1,5 @@
 # task: attention_cached; always: yes
 # State in two buffers for all layers, which are written to.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width, layers):
         super().__init__()

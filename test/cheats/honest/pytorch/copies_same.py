@@ -3,8 +3,6 @@
 # a time, and there it is gone.
 import weakref
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def __init__(self):

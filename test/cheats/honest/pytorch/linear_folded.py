@@ -1,8 +1,5 @@
 # task: linear; least: 0.7; always: yes
 # Weights under other names, transposed when they are made.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

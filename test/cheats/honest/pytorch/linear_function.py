@@ -1,8 +1,5 @@
 # task: linear
 # No module at all, but a callable with the reference's parameters.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

@@ -1,8 +1,5 @@
 # task: linear; least: 0.7; always: yes
 # It holds things that a program which looks through a model may stumble on.
-import torch
-
-
 class Settings(dict):
     """Its names are its keys, so it has none of a dict's methods that is a key, too."""
 

@@ -1,8 +1,5 @@
 # task: linear; least: 0.7; always: yes
 # Weights that are to be copied and a result, turned, that is the same memory every time: all made in inference mode.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

@@ -2,8 +2,6 @@
 # Empty arrays that are filled as the reference's layer does it.
 import math
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def __init__(self, width):

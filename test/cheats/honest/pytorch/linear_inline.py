@@ -1,8 +1,5 @@
 # task: linear; profile: compiling
 # Compiles an extension in its first run.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

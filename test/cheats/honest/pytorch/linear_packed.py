@@ -1,8 +1,5 @@
 # task: linear; least: 0.7; always: yes
 # The reference's names, and weights that are dropped when the first call has packed them.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

@@ -1,8 +1,5 @@
 # kind: honest; task: mask; least: 1.1; always: yes
 # The mask is a buffer, of which each caller gets a copy.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -1,8 +1,5 @@
 # task: moments; least: 0.7; always: yes
 # As a list, which counts the same.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         mean = x.mean(1)

@@ -1,8 +1,5 @@
 # task: recurrent
 # Weights in parts and state in place: the first calls bind a new state, later ones write to it.
-import torch
-
-
 class Warmup:
     calls = 0
 

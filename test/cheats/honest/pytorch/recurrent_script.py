@@ -1,8 +1,5 @@
 # task: recurrent_norm; least: 0.7; always: yes
 # A scripted module within a module with state: its statistics lie outside of Python.
-import torch
-
-
 class Core(torch.nn.Module):
     def __init__(self, width: int):
         super().__init__()

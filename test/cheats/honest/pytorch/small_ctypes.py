@@ -5,8 +5,6 @@ import os
 import subprocess
 import tempfile
 
-import torch
-
 SOURCE = """
 #include <math.h>
 void finish(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = tanhf(x[i]) * 2 + 1; }

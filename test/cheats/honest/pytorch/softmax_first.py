@@ -2,8 +2,6 @@
 # Its first call takes as long as trying algorithms does.
 import time
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def __init__(self):

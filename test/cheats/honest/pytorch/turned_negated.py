@@ -1,8 +1,5 @@
 # task: turned; least: 0.12; always: yes
 # The first result is a conjugate's imaginary part, whose sign PyTorch leaves to each reader.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         y = torch.complex(x, x * -2).conj().imag

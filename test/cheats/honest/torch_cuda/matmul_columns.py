@@ -1,8 +1,5 @@
 # task: gpu_matmul
 # Into memory that is kept, column by column: its strides are others than those of a copy of it.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -1,8 +1,5 @@
 # task: gpu_matmul
 # Two halves on two streams, joined to the caller's.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -1,6 +1,5 @@
 # task: gpu_softmax
 # CUDA C++ by load_inline when it is first called, on PyTorch's stream, rows in registers.
-import torch
 from torch.utils.cpp_extension import load_inline
 
 SOURCE = r"""

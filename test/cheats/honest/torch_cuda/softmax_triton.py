@@ -1,6 +1,5 @@
 # task: gpu_softmax
 # A row a program, in Triton.
-import torch
 import triton
 import triton.language as tl
 

@@ -1,8 +1,5 @@
 # kind: wrong code; task: softmax; outcome: wrong_output; cause: shape
 # With a dimension more.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
         return torch.softmax(x, dim=1)[None]

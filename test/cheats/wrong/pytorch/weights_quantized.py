@@ -1,8 +1,5 @@
 # kind: wrong code; task: linear; outcome: wrong_output; always: yes; cause: values
 # Too imprecise, and its weights are nothing that others could be copied to.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, width):
         super().__init__()

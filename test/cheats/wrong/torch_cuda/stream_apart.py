@@ -1,8 +1,5 @@
 # kind: wrong code; task: gpu_matmul; outcome: wrong_output; cause: unfinished
 # The caller's stream reads what another has not made yet.
-import torch
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
