@@ -27,8 +27,7 @@ class Generator:
         self.executor, self.control, self.gpu = executor, executor.control, executor.gpu
         self.tensor = tensor
         self.random = inputs.CipherRandom(executor.guard)
-        if self.gpu:
-            self.random = inputs.BatchedRandom("cuda", self.random)
+        self.batched = inputs.BatchedRandom("cuda") if self.gpu else None
 
     def describe(self):
         """Runs get_inputs and lists its arguments in control memory."""
@@ -43,14 +42,13 @@ class Generator:
         self.task = common.make_module("task", self.executor.task_source)
         if not hasattr(self.task, "get_inputs"):
             raise common.Unsupported("the task defines no get_inputs")
-        self.random.start()
         first = None
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
             try:
                 first = self.fresh()
             except Exception:
-                self.random.device = None
+                self.batched.device = None
         on_gpu = first is not None
         if first is None:
             first = self.fresh()
@@ -111,8 +109,9 @@ class Generator:
             self.map_memory(fd)
 
     def fresh(self):
-        if self.random.device:
-            with torch.device(self.random.device):
+        self.random.renew()
+        if self.gpu and self.batched.device:
+            with torch.device(self.batched.device):
                 values = self.task.get_inputs()
         else:
             values = self.task.get_inputs()
@@ -121,13 +120,13 @@ class Generator:
     def generate(self, count):
         """Fills so many slots, each with arguments of its own."""
         slot_bytes = self.layout.bytes
-        self.random.start()
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
         # many at once
         at_once = max(1, inputs.BATCH_BYTES // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
-            self.random.begin(min(at_once, count - first))
+            if self.gpu:
+                self.batched.begin(min(at_once, count - first))
             for slot in range(first, min(first + at_once, count)):
                 tensors, numbers = self.layout.split(self.fresh())
                 for offset, value in tensors:

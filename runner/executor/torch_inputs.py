@@ -2,10 +2,9 @@
 
 A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next
 follows from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each
-by a key of its own. What is left to PyTorch's generator is drawn from a new seed each time, so that
-no array tells another one.
+by a key of its own, and Python's numbers from the kernel. What is left to PyTorch's generator has a
+new seed for each call of get_inputs, so that no run's inputs tell another's.
 """
-import ctypes
 import math
 import os
 import random
@@ -22,16 +21,6 @@ FLOATS = {torch.float64: 1, torch.float32: 2}
 INTEGERS = {torch.int64: 5, torch.int32: 6, torch.int16: 7, torch.int8: 8, torch.uint8: 9}
 # bounds of integers go through a C double
 EXACT = 1 << 53
-# what else draws from PyTorch's own generator
-DRAWING = ("alpha_dropout", "bernoulli", "binomial", "dropout", "feature_alpha_dropout",
-           "feature_dropout", "multinomial", "normal", "poisson", "rand_like", "randint_like",
-           "randn_like", "randperm", "rrelu")
-DRAWING_METHODS = (
-    "bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_",
-    "multinomial", "normal_", "random_", "uniform_",
-)
-# that Python's own numbers are made from at once
-READY_BYTES = 1 << 14
 # of inputs made at once on a GPU
 BATCH_BYTES = 64 << 20
 
@@ -43,16 +32,8 @@ def new_seed():
 class CipherRandom:
     """What is random on a CPU, in torch, random and numpy."""
 
-    # where arrays are made that name no place themselves, if it is not the CPU
-    device = None
-
     def __init__(self, guard):
         self.fill = guard.cudal1_guard_fill
-        self.renew()
-        # whether get_inputs drew from PyTorch's own generator, which then has a new seed for each
-        # run
-        self.drawn = False
-        self.ready, self.at = b"", 0
         if hasattr(torch.utils, "_device"):
             # torch.device() as a context knows the functions that it finds in torch when it is
             # first used
@@ -60,59 +41,27 @@ class CipherRandom:
         torch.rand = self.floats(torch.rand, UNIFORM)
         torch.randn = self.floats(torch.randn, NORMAL)
         torch.randint = self.integers(torch.randint)
-        for where, names in ((torch, DRAWING), (torch.Tensor, DRAWING_METHODS)):
-            for name in names:
-                if hasattr(where, name):
-                    setattr(where, name, self.renewed(getattr(where, name)))
         # what get_inputs seeds itself would make the same inputs again
-        torch.manual_seed = lambda seed: torch.default_generator
-        Numbers.cipher = self
+        torch.manual_seed = torch.random.manual_seed = lambda seed: torch.default_generator
+        torch.Generator = Seeded
         replace(random, Numbers())
         random.Random = Numbers
         if numpy:
             replace_numpy()
 
-    def start(self):
-        """At the beginning of a command."""
-        self.drawn = self.drawn or not torch.equal(torch.get_rng_state(), self.state)
-        self.renew()
-
-    def begin(self, slots):
-        if self.drawn:
-            self.renew()
-
-    def bytes(self, n):
-        if n > len(self.ready) - self.at:
-            out = ctypes.create_string_buffer(max(n, READY_BYTES))
-            self.fill(ctypes.addressof(out), len(out), INTEGERS[torch.uint8], INTEGER, 0, 255)
-            self.ready, self.at = out.raw, 0
-        self.at += n
-        return self.ready[self.at - n:self.at]
-
     def renew(self):
+        """Before each call of get_inputs."""
         torch.default_generator.manual_seed(new_seed())
-        self.state = torch.get_rng_state()
 
     def is_plain(self, keywords, dtype, kinds):
         return (dtype in kinds and not set(keywords) - {"dtype", "device"}
                 and str(keywords.get("device") or "cpu") == "cpu")
 
-    def renewed(self, original):
-        def draw(*arguments, **keywords):
-            # one that get_inputs has seeded would make the same again
-            keywords.pop("generator", None)
-            self.renew()
-            return original(*arguments, **keywords)
-        return draw
-
     def floats(self, original, init):
-        native = self.renewed(original)
-
         def make(*size, **keywords):
-            keywords.pop("generator", None)
             dtype = keywords.get("dtype") or torch.get_default_dtype()
             if not self.is_plain(keywords, dtype, FLOATS):
-                return native(*size, **keywords)
+                return original(*size, **keywords)
             if len(size) == 1 and isinstance(size[0], (list, tuple)):
                 size = size[0]
             out = torch.empty(tuple(size), dtype=dtype)
@@ -121,21 +70,31 @@ class CipherRandom:
         return make
 
     def integers(self, original):
-        native = self.renewed(original)
-
         def make(*arguments, **keywords):
-            keywords.pop("generator", None)
             dtype = keywords.get("dtype") or torch.int64
             *bounds, size = arguments or (None,)
             low, high = (0, *bounds)[-2:] if bounds else (0, 0)
             if not (self.is_plain(keywords, dtype, INTEGERS) and isinstance(size, (list, tuple))
                     and all(type(bound) is int and abs(bound) <= EXACT for bound in (low, high))
                     and torch.iinfo(dtype).min <= low < high <= torch.iinfo(dtype).max + 1):
-                return native(*arguments, **keywords)
+                return original(*arguments, **keywords)
             out = torch.empty(tuple(size), dtype=dtype)
             self.fill(out.data_ptr(), out.numel(), INTEGERS[dtype], INTEGER, low, high - 1)
             return out
         return make
+
+
+class Seeded(torch.Generator):
+    """A generator of get_inputs' own, which takes a new seed for each that it is given."""
+
+    def __init__(self, device="cpu"):
+        self.manual_seed(0)
+
+    def manual_seed(self, seed):
+        return super().manual_seed(new_seed())
+
+    def set_state(self, state):
+        return self
 
 
 def replace(module, numbers):
@@ -171,20 +130,8 @@ def replace_numpy():
     numpy.random.default_rng = Generator
 
 
-class Numbers(random.Random):
-    """Python's own functions, from the cipher; a seed changes nothing, nor does a state."""
-
-    cipher = None
-
-    def random(self):
-        return (int.from_bytes(self.cipher.bytes(7), "little") >> 3) * 2.0 ** -53
-
-    def getrandbits(self, k):
-        n = (k + 7) // 8
-        return int.from_bytes(self.cipher.bytes(n), "little") >> (8 * n - k)
-
-    def seed(self, *arguments, **keywords):
-        pass
+class Numbers(random.SystemRandom):
+    """Python's own functions, from the kernel; a seed changes nothing, nor does a state."""
 
     def getstate(self):
         return None
@@ -198,23 +145,18 @@ class BatchedRandom:
     array.
     """
 
-    def __init__(self, device, cpu):
+    def __init__(self, device):
+        # where arrays are made that name no place themselves
         self.device = device
-        self.cpu = cpu
         self.ready = {}
         self.slots = 1
         torch.rand = self.replacement(torch.rand)
         torch.randn = self.replacement(torch.randn)
         torch.randint = self.replacement(torch.randint, bounded=True)
 
-    def start(self):
-        self.cpu.start()
-        self.renew()
-
     def begin(self, slots):
         self.ready.clear()
         self.slots = slots
-        self.cpu.begin(slots)
         self.renew()
 
     def renew(self):
