@@ -288,8 +288,8 @@ extern void executor_read_places(const Executor *executor, const uint64_t *addre
 extern void executor_fetch(const Executor *executor, const WireStretch *stretch);
 
 /*
- * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with wide gaps
- * between tiny pieces to some that are drawn. stretch: from its first byte to its last.
+ * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with gaps, or a
+ * turned one, to some that are drawn. stretch: from its first byte to its last.
  * EXECUTOR_FORGED: it can't be written
  */
 extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor *tensor,

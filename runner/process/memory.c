@@ -14,7 +14,6 @@
 
 #define FETCHED	16384			/* bytes that are read at once into the caches */
 #define PIECES			512		/* of a view, read in one go */
-#define LINE			64		/* bytes */
 #define WRITTEN_MOST	8		/* addresses that are asked for at once */
 
 static bool
@@ -131,33 +130,9 @@ executor_fetch(const Executor *executor, const WireStretch *stretch)
 	}
 }
 
-/* whether gaps are so narrow that all between a view's ends is read, or written back, at once */
-static bool
-is_narrow(const Tensor *layout, uint64_t span)
-{
-	return span <= 4 * layout->elements + (1 << 16);
-}
-
-/* Noise over all pieces of a view with narrow gaps, which are written back as they were. */
-static bool
-write_narrow(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, size_t span,
-			 const char *noise, size_t bytes)
-{
-	size_t		size = tensor_dtype_size(layout->dtype);
-	char	   *memory = malloc(span * size);
-	bool		good = memory && read_memory(pid, tensor->address, memory, span * size);
-
-	for (size_t i = 0; good && i < layout->elements; i += piece)
-		memcpy(memory + tensor_place(layout, tensor->stride, i) * size,
-			   noise + i * size % (bytes - piece * size + 1), piece * size);
-	good = good && write_stretch(pid, tensor->address, span * size, memory, span * size);
-	free(memory);
-	return good;
-}
-
 /*
- * Noise over the pieces of a view with wide gaps. To look at a piece within a cache line costs as
- * much as to clear it, so some that are drawn will do.
+ * Noise over the pieces of a view with gaps, or a turned one. Each costs a call, so of many some
+ * that are drawn will do.
  */
 static bool
 write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
@@ -165,12 +140,11 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 {
 	size_t		size = tensor_dtype_size(layout->dtype);
 	size_t		pieces = layout->elements / piece;
-	bool		draws = piece * size <= LINE && pieces > PIECES;
 	bool		good = true;
 
-	for (size_t i = 0; good && i < (draws ? PIECES : pieces); i++)
+	for (size_t i = 0; good && i < (pieces > PIECES ? PIECES : pieces); i++)
 	{
-		size_t		first = piece * (draws ? random_below(random, pieces) : i);
+		size_t		first = piece * (pieces > PIECES ? random_below(random, pieces) : i);
 
 		good = write_stretch(pid, tensor->address + size
 							 * tensor_place(layout, tensor->stride, first), piece * size, noise,
@@ -196,8 +170,6 @@ executor_write_tensor(Executor *executor, const WireTensor *tensor, const Tensor
 	stretch->to += span * size;
 	return (span == layout->elements
 			? write_stretch(pid, tensor->address, span * size, noise, bytes)
-			: is_narrow(layout, span) && piece * size <= bytes
-			? write_narrow(pid, tensor, layout, piece, span, noise, bytes)
 			: write_pieces(pid, tensor, layout, piece, random, noise, bytes))
 		? EXECUTOR_OK : EXECUTOR_FORGED;
 }
@@ -217,7 +189,7 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 	if (piece == layout->elements)
 		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK
 			: EXECUTOR_FORGED;
-	if (!is_narrow(layout, span))
+	if (span > 4 * layout->elements + (1 << 16))
 		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK
 			: EXECUTOR_FORGED;
 	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
