@@ -110,29 +110,25 @@ receive(Executor *executor, double deadline)
 	return result;
 }
 
+/* Stops a process that should have answered by a deadline, and judges its answer. */
 static ExecutorResult
-await_answer(Executor *executor, double start, double timeout)
+end_command(Executor *executor, double deadline)
 {
-	if (executor->attentive)
-		message_watch(executor->sock, start + fmin(timeout, ATTENTION_SECONDS));
-	return receive(executor, start + timeout);
-}
+	ExecutorResult result = receive(executor, deadline);
+	ExecutorResult freeze;
 
-static ExecutorResult
-judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
-{
+	if (result == EXECUTOR_ENDED)
+		return result;
+	freeze = executor_freeze(executor);
 	if (executor->frozen)
 		stopped_noted(executor->pidfd, executor->proc.stat, executor->pid, executor->hostile);
 	/* A process that can't be stopped has not ended its command. */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;
 	if (freeze == EXECUTOR_ENDED)
-	{
 		executor_find_end(executor);
-		return freeze;
-	}
-	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
-		return result != EXECUTOR_OK ? result : freeze;
+	if (freeze != EXECUTOR_OK || result != EXECUTOR_OK)
+		return freeze != EXECUTOR_OK ? freeze : result;
 	if (executor->last.answer.nonce != executor->last.asked.nonce
 		|| executor->last.answer.op != executor->last.asked.op)
 		return EXECUTOR_FORGED;
@@ -218,21 +214,13 @@ executor_await_run(const Executor *executor, uint32_t run)
 					  clock_now() + executor->last.limit);
 }
 
-/* Stops a process that has answered, and judges its answer. */
-static ExecutorResult
-end_command(Executor *executor, ExecutorResult result)
-{
-	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
-}
-
 ExecutorResult
 executor_end_window(Executor *executor, bool all)
 {
 	ExecutorResult result;
 
 	executor_open_gate(executor, WIRE_GATE_END);
-	result = end_command(executor, await_answer(executor, clock_now(),
-												all ? executor->last.limit : ANSWER_SECONDS));
+	result = end_command(executor, clock_now() + (all ? executor->last.limit : ANSWER_SECONDS));
 	/* An answer to the command is no answer to runs that are not done. */
 	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
 }
@@ -242,18 +230,12 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 				 double timeout, double *elapsed)
 {
 	ExecutorResult result = executor_begin(executor, op, count, flags, seed, timeout);
-	ExecutorResult freeze;
 
-	if (elapsed)
-		*elapsed = 0;
 	if (result == EXECUTOR_OK)
-		result = await_answer(executor, executor->last.begun, timeout);
-	if (result == EXECUTOR_ENDED || result == EXECUTOR_AWAKE)
-		return result;
-	freeze = executor_freeze(executor);
+		executor_await(&executor, 1);
 	if (elapsed)
-		*elapsed = clock_now() - executor->last.begun;
-	return judge(executor, result, freeze);
+		*elapsed = result == EXECUTOR_OK ? executor->last.took : 0;
+	return result == EXECUTOR_OK ? executor->last.result : result;
 }
 
 /*
@@ -266,6 +248,9 @@ executor_await(Executor *const *executors, int n)
 	struct pollfd sockets[EXECUTORS_AWAITED];
 	int			left = n;
 
+	if (n == 1 && executors[0]->attentive)
+		message_watch(executors[0]->sock, executors[0]->last.begun
+					  + fmin(executors[0]->last.limit, ATTENTION_SECONDS));
 	for (int i = 0; i < n; i++)
 		sockets[i] = (struct pollfd) {.fd = executors[i]->sock,.events = POLLIN};
 	while (left > 0)
@@ -290,7 +275,7 @@ executor_await(Executor *const *executors, int n)
 									   || executor_cancelled || now >= last->begun + last->limit))
 				continue;
 			last->took = clock_now() - last->begun;
-			last->result = end_command(executor, receive(executor, clock_now() + ANSWER_SECONDS));
+			last->result = end_command(executor, clock_now() + ANSWER_SECONDS);
 			sockets[i].fd = -1;
 			left--;
 		}

@@ -62,40 +62,24 @@ typedef struct Threads
 	bool		alive;			/* a thread is not on its way out */
 } Threads;
 
-/* the state file of the process's next thread; -1: there is no `more`, or it is gone */
-static int
-next_thread(DIR *tasks, bool *more)
-{
-	struct dirent *entry;
-	char		file[288];
-
-	do
-		entry = readdir(tasks);
-	while (entry && entry->d_name[0] == '.');
-	*more = entry != NULL;
-	if (!entry)
-		return -1;
-	snprintf(file, sizeof(file), "%s/stat", entry->d_name);
-	return openat(dirfd(tasks), file, O_RDONLY | O_CLOEXEC);
-}
-
 static Threads
 look_at_threads(pid_t pid)
 {
 	Threads		found = {false, false};
-	char		path[64];
+	char		path[288];
 	DIR		   *tasks;
-	bool		more;
-	int			fd;
+	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
 	tasks = opendir(path);
-	if (!tasks)
-		return found;
-	while (fd = next_thread(tasks, &more), more)
+	while (tasks && (entry = readdir(tasks)) != NULL)
 	{
 		ProcessState state;
+		int			fd;
 
+		snprintf(path, sizeof(path), "%s/stat", entry->d_name);
+		fd = entry->d_name[0] == '.' ? -1 : openat(dirfd(tasks), path, O_RDONLY | O_CLOEXEC);
+		/* It is gone, or no thread. */
 		if (fd < 0)
 			continue;
 		state = stopped_look(fd);
@@ -103,7 +87,8 @@ look_at_threads(pid_t pid)
 		found.moving |= state.letter != 0 && !state.still;
 		found.alive |= state.letter != 0 && !strchr("ZX", state.letter) && !state.exiting;
 	}
-	closedir(tasks);
+	if (tasks)
+		closedir(tasks);
 	return found;
 }
 
