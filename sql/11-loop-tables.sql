@@ -20,14 +20,7 @@ CREATE TABLE cudal1.model (
 	requests_per_minute	float8 CHECK (requests_per_minute BETWEEN 0.001 AND 1000000),
 	prompt_price		float8 CHECK (prompt_price >= 0 AND prompt_price < 'Infinity'),
 	completion_price	float8 CHECK (completion_price >= 0 AND completion_price < 'Infinity'),
-	stream				boolean NOT NULL,
-	connect_seconds		float8 NOT NULL CHECK (connect_seconds > 0 AND connect_seconds <= 3600),
-	stall_seconds		float8 NOT NULL CHECK (stall_seconds > 0 AND stall_seconds <= 86400),
-	total_seconds		float8 NOT NULL CHECK (total_seconds > 0 AND total_seconds <= 86400),
-	backoff_seconds		float8 NOT NULL CHECK (backoff_seconds > 0 AND backoff_seconds <= 3600),
-	max_tries			int NOT NULL CHECK (max_tries BETWEEN 1 AND 100),
-	max_answer_bytes	int NOT NULL CHECK (max_answer_bytes BETWEEN 1 AND 4194304),
-	max_body_bytes		int NOT NULL CHECK (max_body_bytes BETWEEN 1024 AND 1073741824),
+	options				jsonb NOT NULL,
 	enabled				boolean NOT NULL DEFAULT true,
 	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	next_request		timestamptz NOT NULL DEFAULT '-infinity',
@@ -47,12 +40,11 @@ COMMENT ON COLUMN cudal1.model.parameters IS
 COMMENT ON COLUMN cudal1.model.concurrency IS 'most requests in flight at once';
 COMMENT ON COLUMN cudal1.model.prompt_price IS 'price of a million prompt tokens, in any currency';
 COMMENT ON COLUMN cudal1.model.completion_price IS 'price of a million completion tokens';
-COMMENT ON COLUMN cudal1.model.stall_seconds IS
-'a connection on which nothing arrives for so long is given up, some seconds late';
-COMMENT ON COLUMN cudal1.model.backoff_seconds IS
-'pause after a first failure; it doubles with each, up to 60 times, and varies by half';
-COMMENT ON COLUMN cudal1.model.max_tries IS
-'failures after which a request has failed; being told to slow down (429) is none';
+COMMENT ON COLUMN cudal1.model.options IS
+'of cudal1_add_model(), defaults included. stall_seconds: a connection on which nothing arrives for
+so long is given up, some seconds late; backoff_seconds: pause after a first failure, which doubles
+with each, up to 60 times, and varies by half; max_tries: failures after which a request has failed,
+and being told to slow down (429) is none';
 COMMENT ON COLUMN cudal1.model.not_before IS
 'until then the endpoint asked to be left alone (Retry-After)';
 COMMENT ON COLUMN cudal1.model.next_request IS 'the schedule that keeps requests_per_minute';

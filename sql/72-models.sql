@@ -25,76 +25,60 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
-	-- options have the names of columns
-	m			cudal1.model := jsonb_populate_record(NULL::cudal1.model,
-		cudal1.check_options(options, 'model'));
-	problem		text;
+	o		constant jsonb := cudal1.check_options(options, 'model');
+	problem	text;
+	id		bigint;
 BEGIN
 	PERFORM cudal1.raise_if(num_nulls(name, endpoint, model, parameters, concurrency) > 0, '22004',
 		'name, endpoint, model, parameters and concurrency must not be null');
-	m.name := name;
-	m.endpoint := endpoint;
-	m.model := model;
-	m.key_name := key_name;
-	m.parameters := parameters;
-	m.concurrency := concurrency;
-	m.requests_per_minute := requests_per_minute;
-	m.prompt_price := prompt_price;
-	m.completion_price := completion_price;
 	problem := CASE
-		WHEN NOT cudal1.is_name(m.name, 100) THEN 'name must be a text of 1 to 100 characters'
-		WHEN NOT cudal1.is_name(m.model, 255) THEN 'model must be a name of 1 to 255 characters'
-		WHEN NOT cudal1.matches(m.endpoint,
+		WHEN NOT cudal1.is_name(name, 100) THEN 'name must be a text of 1 to 100 characters'
+		WHEN NOT cudal1.is_name(model, 255) THEN 'model must be a name of 1 to 255 characters'
+		WHEN NOT cudal1.matches(endpoint,
 				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
 				'unix:/[^:]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
-				OR NOT cudal1.is_name(m.endpoint, 2000)
+				OR NOT cudal1.is_name(endpoint, 2000)
 			THEN 'endpoint must be http://host/path, https://host/path or '
 				'unix:/path/of/socket:/path, without user, query and blanks'
-		WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
+		WHEN cudal1.matches(endpoint, '/chat/completions/*$', 2000)
 			THEN 'endpoint must be the address before /chat/completions, '
 				'as http://127.0.0.1:8000/v1'
-		WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
-				OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
+		WHEN NOT cudal1.matches(key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+				OR cudal1.matches(key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
 			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
-		WHEN jsonb_typeof(m.parameters) <> 'object' THEN 'parameters must be a JSON object'
-		WHEN m.parameters ?| '{model,messages,stream,stream_options,n}'
+		WHEN jsonb_typeof(parameters) <> 'object' THEN 'parameters must be a JSON object'
+		WHEN parameters ?| '{model,messages,stream,stream_options,n}'
 			THEN 'parameters must not contain model, messages, stream, stream_options or n'
-		WHEN octet_length(m.parameters::text) > 65536
+		WHEN octet_length(parameters::text) > 65536
 			THEN 'parameters must not take more than 64 kB'
-		WHEN m.concurrency NOT BETWEEN 1 AND 10000
+		WHEN concurrency NOT BETWEEN 1 AND 10000
 			THEN 'concurrency must lie between 1 and 10000'
-		WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
+		WHEN requests_per_minute NOT BETWEEN 0.001 AND 1000000
 			THEN 'requests_per_minute must lie between 0.001 and 1000000'
-		WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
+		WHEN NOT (prompt_price >= 0 AND prompt_price < 'Infinity')
 			THEN 'prompt_price must not be negative'
-		WHEN NOT (m.completion_price >= 0 AND m.completion_price < 'Infinity')
+		WHEN NOT (completion_price >= 0 AND completion_price < 'Infinity')
 			THEN 'completion_price must not be negative' END;
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
-	m.endpoint := regexp_replace(m.endpoint, '/+$', '');
+	endpoint := regexp_replace(endpoint, '/+$', '');
 	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
-			requests_per_minute, prompt_price, completion_price, stream, connect_seconds,
-			stall_seconds, total_seconds, backoff_seconds, max_tries, max_answer_bytes,
-			max_body_bytes)
-		VALUES (m.name, m.endpoint, m.model, m.key_name, m.parameters, m.concurrency,
-			m.requests_per_minute, m.prompt_price, m.completion_price, m.stream,
-			m.connect_seconds, m.stall_seconds, m.total_seconds, m.backoff_seconds, m.max_tries,
-			m.max_answer_bytes, m.max_body_bytes)
+			requests_per_minute, prompt_price, completion_price, options)
+		VALUES (name, endpoint, model, key_name, parameters, concurrency, requests_per_minute,
+			prompt_price, completion_price, o)
 		-- limits, prices and the key may change at any time
 		ON CONFLICT (name) DO UPDATE
-			SET (key_name, concurrency, requests_per_minute, prompt_price, completion_price, stream,
-					connect_seconds, stall_seconds, total_seconds, backoff_seconds, max_tries,
-					max_answer_bytes, max_body_bytes)
-				= (m.key_name, m.concurrency, m.requests_per_minute, m.prompt_price,
-					m.completion_price, m.stream, m.connect_seconds, m.stall_seconds,
-					m.total_seconds, m.backoff_seconds, m.max_tries, m.max_answer_bytes,
-					m.max_body_bytes)
-			WHERE (x.endpoint, x.model, x.parameters) = (m.endpoint, m.model, m.parameters)
-		RETURNING x.model_id INTO m.model_id;
+			SET (key_name, concurrency, requests_per_minute, prompt_price, completion_price,
+					options)
+				= (excluded.key_name, excluded.concurrency, excluded.requests_per_minute,
+					excluded.prompt_price, excluded.completion_price, excluded.options)
+			WHERE (x.endpoint, x.model, x.parameters)
+				= (excluded.endpoint, excluded.model, excluded.parameters)
+		RETURNING x.model_id INTO id;
 	PERFORM cudal1.raise_if(NOT FOUND, '23505',
-		format('model "%s" exists with another content', m.name), 'Add it under another name.',
+		format('model "%s" exists with another content', name), 'Add it under another name.',
 		'Endpoint, model and parameters stay, so that a method''s name keeps its meaning.');
 	PERFORM cudal1.wake();
-	RETURN m.model_id;
+	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8,
@@ -274,13 +258,15 @@ $$;
 COMMENT ON FUNCTION cudal1.write_request IS
 'writes a locked request that is not, or no longer, in flight, and counts in its lane how it ended';
 
-CREATE FUNCTION cudal1.end_try(r cudal1.request, error text, counts boolean, most int,
-	pause float8 DEFAULT 0)
+CREATE FUNCTION cudal1.end_try(r cudal1.request, error text, counts boolean,
+	pause float8 DEFAULT 0, is_last boolean DEFAULT false)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	r.failures := r.failures + counts::int;
-	r.state := CASE WHEN counts AND r.failures >= most THEN 'failed'
+	r.state := CASE WHEN is_last OR counts AND r.failures >= (
+				SELECT (m.options ->> 'max_tries')::int FROM cudal1.model AS m
+					WHERE m.model_id = r.model_id) THEN 'failed'
 		WHEN r.cancel_requested THEN 'cancelled' ELSE 'queued' END;
 	r.error := CASE r.state WHEN 'cancelled' THEN 'cancelled while it was in flight'
 		ELSE coalesce(end_try.error, r.error) END;
@@ -290,8 +276,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_try IS
-'queues a request again after a pause in seconds, or ends it: failed, where the try counts as a
-failure and is one of so many, or cancelled; r: its row, with what the try has cost';
+'queues a request again after a pause in seconds, or ends it: failed, where the try was its last, or
+counts as the last failure that its model is allowed, or cancelled; r: its row, with what the try
+has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -356,17 +343,14 @@ BEGIN
 					RETURNING r.request_id, r.attempt, r.prompt_id, r.purpose, r.about)
 			SELECT s.request_id, s.attempt,
 				jsonb_build_object('type', 'job', 'request_id', s.request_id, 'attempt', s.attempt,
-					'endpoint', m.endpoint, 'key', m.key_name,
-					'connect_seconds', m.connect_seconds, 'stall_seconds', m.stall_seconds,
-					'total_seconds', m.total_seconds, 'max_answer_bytes', m.max_answer_bytes,
-					'max_body_bytes', m.max_body_bytes,
-					'body', m.parameters
+					'endpoint', m.endpoint, 'key', m.key_name, 'body', m.parameters
 						|| jsonb_build_object('model', m.model, 'messages',
 							cudal1.chat(p.system, ARRAY[coalesce(p.prompt,
 								cudal1.question(s.purpose, s.about))]))
-						|| CASE WHEN m.stream
+						|| CASE WHEN m.options -> 'stream' = 'true'
 							THEN '{"stream": true, "stream_options": {"include_usage": true}}'
 							ELSE '{"stream": false}' END::jsonb)
+					|| (m.options - '{stream,backoff_seconds,max_tries}'::text[])
 				FROM sent AS s LEFT JOIN cudal1.prompt AS p ON p.prompt_id = s.prompt_id
 				ORDER BY s.request_id;
 		GET DIAGNOSTICS got = ROW_COUNT;
@@ -445,8 +429,7 @@ BEGIN
 	LOOP
 		-- a request that was sent many times without an outcome may be what kills workers
 		counts := coalesce(lost, r.attempt - r.failures >= 10);
-		PERFORM cudal1.end_try(r, CASE WHEN counts THEN error END, counts, m.max_tries)
-			FROM cudal1.model AS m WHERE m.model_id = r.model_id;
+		PERFORM cudal1.end_try(r, CASE WHEN counts THEN error END, counts);
 		n := n + 1;
 	END LOOP;
 	RETURN n;
@@ -474,6 +457,7 @@ DECLARE
 	tokens_out	bigint := coalesce(cudal1.json_int(answer -> 'completion_tokens', 0, 1000000000),
 		0);
 	price		float8;
+	backoff		float8;
 	pause		float8;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
@@ -527,24 +511,25 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 	r.answer := CASE WHEN r.purpose <> 'review' THEN nullif(answer ->> 'text', '') END;
+	backoff := (m.options ->> 'backoff_seconds')::float8 * (0.5 + random());
 	pause := cudal1.json_float(answer -> 'retry_after', 0, 1e15);
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
-		PERFORM cudal1.end_try(r, NULL, false, m.max_tries);
+		PERFORM cudal1.end_try(r, NULL, false);
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
 		-- the endpoint asks all requests to its model to slow down
-		pause := coalesce(pause, m.backoff_seconds * least(60,
-			power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
+		pause := coalesce(pause,
+			backoff * least(60, power(2, least(r.attempt - r.failures, 10) - 1)));
 		UPDATE cudal1.model AS x
 			SET not_before = greatest(x.not_before,
 				clock_timestamp() + make_interval(secs => least(pause, 3600)))
 			WHERE x.model_id = m.model_id;
-		PERFORM cudal1.end_try(r, detail, false, m.max_tries);
+		PERFORM cudal1.end_try(r, detail, false);
 	ELSE
 		pause := greatest(least(coalesce(pause, 0), 3600),
-			m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
+			backoff * least(60, power(2, r.failures)));
 		-- what is refused once would be refused again
-		PERFORM cudal1.end_try(r, detail, true, CASE WHEN outcome IN ('refused', 'oversized')
-			OR r.attempt >= 1000 THEN 0 ELSE m.max_tries END, pause);
+		PERFORM cudal1.end_try(r, detail, true, pause,
+			coalesce(outcome IN ('refused', 'oversized'), false) OR r.attempt >= 1000);
 	END IF;
 	RETURN 'stored';
 END
@@ -698,9 +683,9 @@ CREATE VIEW cudal1.model_use AS
 					WHEN 'queued' THEN format('; next try in %s s, try %s of %s',
 						ceil(greatest(0, extract(epoch FROM greatest(x.not_before, m.not_before)
 												 - clock_timestamp()))),
-						x.failures + 1, m.max_tries)
+						x.failures + 1, m.options ->> 'max_tries')
 					WHEN 'running' THEN format('; try %s of %s is under way', x.failures + 1,
-						m.max_tries)
+						m.options ->> 'max_tries')
 					ELSE '' END
 				FROM cudal1.request AS x
 				WHERE x.model_id = m.model_id AND x.error IS NOT NULL

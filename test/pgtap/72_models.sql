@@ -167,14 +167,14 @@ SELECT pg_temp.becomes('x', '{"prompt_tokens": 0, "completion_tokens": 0}') \g /
 SELECT is((SELECT row(prompt_tokens, completion_tokens, tokens_estimated)::text FROM cudal1.request ORDER BY request_id DESC LIMIT 1), '(0,0,f)', 'those that it counts are not');
 
 -- being told to slow down again and again, without a time
-UPDATE cudal1.model SET backoff_seconds = 1 WHERE name = 'm';
+UPDATE cudal1.model SET options = options || '{"backoff_seconds": 1}' WHERE name = 'm';
 SELECT cudal1_generate(:p, 'm') AS q \gset
 UPDATE cudal1.request SET attempt = 4 WHERE request_id = :q;
 SELECT pg_temp.claim() \g /dev/null
 SELECT pg_temp.answer(:q, 'throttled', '{"status": 429}') \g /dev/null
 SELECT ok(cudal1.next_request() BETWEEN 2 AND 24, 'the pause grows');
 SELECT matches((SELECT last_error FROM cudal1.model_use WHERE name = 'm'), '; next try in ([1-9]|1[0-9]|2[0-4]) s, try 1 of [0-9]+$', 'how long it is, is said beside the error');
-UPDATE cudal1.model SET not_before = '-infinity', backoff_seconds = 0.001 WHERE name = 'm';
+UPDATE cudal1.model SET not_before = '-infinity', options = options || '{"backoff_seconds": 0.001}' WHERE name = 'm';
 SELECT pg_temp.claim() \g /dev/null
 SELECT pg_temp.answer(:q, 'throttled', '{"status": 429, "retry_after": 999999}') \g /dev/null
 SELECT ok(cudal1.next_request() BETWEEN 3500 AND 3600, 'a time that was asked for counts up to an hour');
