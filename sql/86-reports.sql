@@ -70,6 +70,10 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
+	-- the argument is a class, a model, or NULL
+	model	constant text := CASE WHEN device <> ALL (cudal1.classes()) THEN device END;
+	class	constant text := CASE WHEN model IS NULL THEN device ELSE (SELECT d.class
+		FROM cudal1.device AS d WHERE d.model = device ORDER BY d.device_id LIMIT 1) END;
 	wanted	text;
 	fits	bigint[];
 	ids		bigint[] := CASE WHEN tasks IS NOT NULL THEN '{}'::bigint[] END;
@@ -96,32 +100,19 @@ BEGIN
 	-- WITH queries by nested loops, whose time is tasks times rows. So each task looks its rows up
 	-- in an index (LATERAL), sets are asked with NOT IN or with IN under OR, which are hashed, and
 	-- one sort brings the rows of a task together.
-	WITH asked AS (
-		-- the argument is a class, a model, or NULL
-		SELECT best_over.device AS name,
-			   best_over.device = ANY (cudal1.classes()) AS is_class,
-			   CASE WHEN best_over.device = ANY (cudal1.classes()) THEN best_over.device
-					ELSE (SELECT d.class FROM cudal1.device AS d
-						WHERE d.model = best_over.device
-						  ORDER BY d.device_id LIMIT 1) END AS class
-	), tasks AS MATERIALIZED (
-		SELECT t.task_id, t.device_model,
-			   -- whether rewards that were measured here are of the device asked for
-			   a.name IS NULL OR a.is_class OR t.device_model = a.name AS is_measured_there
+	WITH tasks AS MATERIALIZED (
+		SELECT t.task_id, t.device_model
 		FROM cudal1.task AS t
-		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
 						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
 							FROM cudal1.device AS d WHERE d.model = t.device
-							ORDER BY d.device_id LIMIT 1)) END AS class) AS k
-		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
-			AND t.retired_at IS NULL
+							ORDER BY d.device_id LIMIT 1)) END AS name) AS k
+		WHERE coalesce(k.name = class, true) AND t.retired_at IS NULL
 			AND (ids IS NULL OR t.task_id IN (SELECT unnest(ids)))
 	), evaluations AS MATERIALIZED (
 		SELECT t.task_id, e.*
 		FROM tasks AS t
-		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			-- the last evaluation of a candidate on a model, failures (reward 0) included
 			SELECT DISTINCT ON (m.candidate_id, m.device_model) m.candidate_id,
@@ -130,9 +121,7 @@ BEGIN
 			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
 			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
 				AND c.purpose = 'normal' AND c.state = 'successful'
-				AND m.device_model = CASE WHEN a.name IS NULL
-					OR a.is_class THEN COALESCE(t.device_model, m.device_model)
-										  ELSE a.name END
+				AND m.device_model = COALESCE(model, t.device_model, m.device_model)
 				AND (num_nulls(best_over.method, only_pool) = 2 OR EXISTS (
 					SELECT FROM cudal1.proposals_of(c.candidate_id, best_over.method, only_pool)))
 			ORDER BY m.candidate_id, m.device_model, m.measurement_id DESC) AS e
@@ -152,21 +141,19 @@ BEGIN
 			t.device_model
 		FROM tasks AS t
 		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_over.method, only_pool) AS b
-		WHERE t.is_measured_there AND b.reward IS NOT NULL
+		WHERE coalesce(t.device_model = model, model IS NULL) AND b.reward IS NOT NULL
 			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
 		UNION ALL
 		-- imported: as a reward, or with a score of the device asked for that was not measured here
 		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL, i.device
-		FROM asked AS a
-		CROSS JOIN cudal1.imported_score AS i
+		FROM cudal1.imported_score AS i
 		CROSS JOIN LATERAL (SELECT x.* FROM cudal1.candidate AS x
 			WHERE x.candidate_id = i.candidate_id OFFSET 0) AS c
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 		WHERE i.reward > 0 AND c.purpose IN ('normal', 'withheld')
-			AND CASE WHEN a.name IS NULL OR a.is_class
-				THEN c.imported AND i.device = c.import_device
-				ELSE i.device = a.name AND NOT cudal1.fails_everywhere(c.failure)
-					AND m.device_model IS DISTINCT FROM a.name END
+			AND CASE WHEN model IS NULL THEN c.imported AND i.device = c.import_device
+				ELSE i.device = model AND NOT cudal1.fails_everywhere(c.failure)
+					AND m.device_model IS DISTINCT FROM model END
 			AND (num_nulls(best_over.method, only_pool) = 2 OR EXISTS (
 				SELECT FROM cudal1.proposals_of(c.candidate_id, best_over.method, only_pool)))
 	)
