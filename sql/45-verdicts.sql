@@ -206,19 +206,17 @@ DECLARE
 	most	CONSTANT int := 5;
 	n		int;
 BEGIN
-	IF is_lost THEN
-		UPDATE cudal1.device AS x
-			SET lost = x.lost + 1, lost_candidate = j.candidate_id,
-				enabled = x.enabled AND x.lost + 1 < most
-			WHERE x.device_id = d.device_id AND x.lost_candidate IS DISTINCT FROM j.candidate_id
-			RETURNING x.lost INTO n;
-		IF n = most THEN
-			RAISE LOG '% candidates in a row were lost on device %, which is disabled: %', n,
-				d.device_key, coalesce(r.detail, 'no reason given');
-		END IF;
-	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
-		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL
-			WHERE x.device_id = d.device_id;
+	UPDATE cudal1.device AS x
+		SET lost = CASE WHEN is_lost THEN x.lost + 1 ELSE 0 END,
+			lost_candidate = CASE WHEN is_lost THEN j.candidate_id END,
+			enabled = x.enabled AND NOT (is_lost AND x.lost + 1 >= most)
+		WHERE x.device_id = d.device_id
+			AND CASE WHEN is_lost THEN x.lost_candidate IS DISTINCT FROM j.candidate_id
+				ELSE x.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') END
+		RETURNING x.lost INTO n;
+	IF n = most THEN
+		RAISE LOG '% candidates in a row were lost on device %, which is disabled: %', n,
+			d.device_key, coalesce(r.detail, 'no reason given');
 	END IF;
 END
 $$;
