@@ -66,7 +66,6 @@ AS $$
 DECLARE
 	own		pg_extension;
 	w		record;			-- the worker
-	r		record;
 	here	constant text := current_database();
 BEGIN
 	-- the version, and what others put beside the extension
@@ -234,58 +233,49 @@ BEGIN
 				AND k.language = ANY (x.languages) AND x.cores >= k.cores)
 		ORDER BY k.wanted, k.language, k.cores;
 
-	SELECT count(*) FILTER (WHERE t.reference_state = 'unchecked') AS unchecked,
-			count(*) FILTER (WHERE t.reference_state = 'bad') AS bad,
-			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.reference_state = 'bad'))[1]
-				AS first,
-			count(*) FILTER (WHERE t.certified = 'weak') AS weak,
-			(array_agg(cudal1.weakness(t) ORDER BY t.task_id)
-				FILTER (WHERE t.certified = 'weak'))[1] AS first_weak
-		INTO r FROM cudal1.task AS t WHERE t.retired_at IS NULL;
-	IF r.unchecked + r.bad > 0 THEN
-		RETURN QUERY SELECT 'references', format('%s not checked yet, %s bad', r.unchecked, r.bad),
-			(SELECT cudal1.reference_problem(t)
+	RETURN QUERY SELECT 'references', format('%s not checked yet, %s bad',
+				count(*) FILTER (WHERE t.reference_state = 'unchecked'),
+				count(*) FILTER (WHERE t.reference_state = 'bad')),
+			(array_agg(cudal1.reference_problem(t) ORDER BY t.task_id)
+				FILTER (WHERE t.reference_state = 'bad'))[1]
 				|| ' (cudal1.task.reference_detail; cudal1_check_reference() checks again)'
-				FROM cudal1.task AS t WHERE t.name = r.first);
-	END IF;
-	IF r.weak > 0 THEN
-		RETURN QUERY SELECT 'weak tasks', r.weak::text,
-			r.first_weak || '. The option weak says what becomes of candidates.';
-	END IF;
+		FROM cudal1.task AS t WHERE t.retired_at IS NULL AND t.reference_state <> 'good'
+		HAVING count(*) > 0;
+	RETURN QUERY SELECT 'weak tasks', count(*)::text,
+			(array_agg(cudal1.weakness(t) ORDER BY t.task_id))[1]
+				|| '. The option weak says what becomes of candidates.'
+		FROM cudal1.task AS t WHERE t.retired_at IS NULL AND t.certified = 'weak'
+		HAVING count(*) > 0;
 
 	-- jobs that wait, and jobs that were lost
-	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
-		count(*) FILTER (WHERE j.state = 'running') AS running,
-			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp())
-				AS silent,
-			min(j.enqueued_at) FILTER (WHERE j.state = 'queued') AS oldest
-		INTO r FROM cudal1.job AS j;
 	RETURN QUERY SELECT 'queue', format('%s waiting, %s running', r.waiting, r.running)
-			|| coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
-		CASE WHEN r.silent > 0
-			THEN format('%s claim(s) gave no sign of life in time; a living worker takes them '
-			'over.', r.silent)
-			 WHEN r.waiting > 0
-				THEN (SELECT
-				format('%s of them cannot be claimed now; cudal1.queue.waits_for says why.',
-				count(*))
-									  FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL
-										HAVING count(*) > 0) END;
+				|| coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
+			CASE WHEN r.silent > 0
+				THEN format('%s claim(s) gave no sign of life in time; a living worker takes them '
+					'over.', r.silent)
+				WHEN r.waiting > 0 THEN (SELECT
+					format('%s of them cannot be claimed now; cudal1.queue.waits_for says why.',
+						count(*))
+					FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL HAVING count(*) > 0) END
+		FROM (SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
+					count(*) FILTER (WHERE j.state = 'running') AS running,
+					count(*) FILTER (WHERE j.state = 'running'
+						AND j.lease_until < clock_timestamp()) AS silent,
+					min(j.enqueued_at) FILTER (WHERE j.state = 'queued') AS oldest
+				FROM cudal1.job AS j) AS r;
 	RETURN QUERY SELECT 'undecided without a job', count(*)::text,
 			'After a restore, SELECT cudal1_requeue() queues them again.'
 		FROM cudal1.undecided HAVING count(*) > 0;
-	SELECT count(*) AS n, (array_agg(m.detail ORDER BY m.measurement_id DESC))[1] AS detail INTO r
+	RETURN QUERY SELECT 'lost or unverified',
+			format('%s of the last 100 measurements, within an hour', count(*)),
+			'The last one said: ' || (array_agg(m.detail ORDER BY m.measurement_id DESC))[1]
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
 			JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE m.outcome IN ('lost', 'unverified')
 			AND m.measured_at > clock_timestamp() - '1 hour'::interval
 			-- a bad reference's check ends so; cudal1.task.reference_state tells it
-			AND c.purpose <> 'reference';
-	IF r.n > 0 THEN
-		RETURN QUERY SELECT 'lost or unverified',
-			format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: '
-			|| r.detail;
-	END IF;
+			AND c.purpose <> 'reference'
+		HAVING count(*) > 0;
 
 	-- models
 	RETURN QUERY SELECT 'model ' || m.name,
