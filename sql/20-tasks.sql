@@ -353,7 +353,7 @@ islands (10), island_reset (1000), island_temperature (0.1), island_period (3000
  * its measurements.
  */
 
-CREATE FUNCTION cudal1.stop_jobs(job_ids bigint[], detail text)
+CREATE FUNCTION cudal1.stop_jobs(job_ids bigint[], detail text, unwanted boolean DEFAULT false)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
@@ -366,6 +366,9 @@ BEGIN
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE
 	LOOP
+		-- it may have been proposed again while this waited for the job
+		CONTINUE WHEN unwanted AND EXISTS (SELECT FROM cudal1.proposal AS p
+			WHERE p.candidate_id = j.candidate_id AND p.wanted);
 		IF j.state = 'running' THEN
 			UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
 		ELSE
@@ -379,7 +382,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.stop_jobs IS
-'ends jobs, running ones as soon as their worker has stopped; returns their number';
+'ends jobs, running ones as soon as their worker has stopped; returns their number. unwanted: none
+of a candidate that is wanted';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE

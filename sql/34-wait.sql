@@ -85,7 +85,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = 
 AS $$
 DECLARE
 	id		bigint;
-	j		cudal1.job;
 	c		cudal1.candidate;
 	-- an operator cancels the proposals of all roles
 	all_of	constant boolean := cudal1.is_operator();
@@ -93,18 +92,15 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_candidates(candidate_ids);
-	IF NOT all_of THEN
-		PERFORM cudal1.raise_if(true, '42501',
-				format('candidate %s was not proposed by role "%s"', u.id, cudal1.caller()),
-				'A role cancels what it proposed, or what a role proposed that it is a member of.',
-				(SELECT coalesce('It was proposed by '
-					|| string_agg(DISTINCT format('role "%s"', p.created_by), ', ') || '.',
-					'No role proposed it.') FROM cudal1.proposal AS p WHERE p.candidate_id = u.id))
-			FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by));
-	END IF;
-
+	PERFORM cudal1.raise_if(true, '42501',
+			format('candidate %s was not proposed by role "%s"', u.id, cudal1.caller()),
+			'A role cancels what it proposed, or what a role proposed that it is a member of.',
+			(SELECT coalesce('It was proposed by '
+				|| string_agg(DISTINCT format('role "%s"', p.created_by), ', ') || '.',
+				'No role proposed it.') FROM cudal1.proposal AS p WHERE p.candidate_id = u.id))
+		FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+		WHERE NOT all_of AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
+			WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by));
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
 		ORDER BY u.id LOOP
 		hit := false;
@@ -125,24 +121,13 @@ BEGIN
 		-- The session that holds the job may replace it by a verification, so this looks until no
 		-- job is left.
 		LOOP
-			SELECT x.* INTO j FROM cudal1.job AS x
-				WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested
-				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
-			IF NOT FOUND THEN
-				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
-									  WHERE x.candidate_id = id AND cudal1.decides(x)
-										AND NOT x.cancel_requested);
-				CONTINUE;
-			END IF;
-			-- it was proposed again while this waited for the job
-			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = id AND p.wanted);
-			IF j.state = 'running' THEN
-				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
-			ELSE
-				PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled before it was measured');
-			END IF;
-			hit := true;
+			hit := cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
+					WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested),
+				'cancelled before it was measured', true) > 0 OR hit;
+			EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
+					WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested)
+				OR EXISTS (SELECT FROM cudal1.proposal AS p
+					WHERE p.candidate_id = id AND p.wanted);
 		END LOOP;
 		IF NOT hit THEN
 			-- after a restore a candidate may be undecided without a job
@@ -159,10 +144,8 @@ BEGIN
 		END IF;
 		n := n + hit::int;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-		PERFORM cudal1.wake_waiters();
-	ELSIF candidate_ids <> '{}' THEN
+	PERFORM cudal1.wake_waiters() WHERE n > 0;
+	IF n = 0 AND candidate_ids <> '{}' THEN
 		RAISE NOTICE 'nothing was cancelled: the candidates have their verdicts, or other '
 			'roles want them';
 	END IF;
