@@ -434,6 +434,7 @@ AS $$
 DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
+	f		record;			-- a lane that fails
 	n		int;
 	budget	record;
 	done	bigint := 0;
@@ -453,34 +454,32 @@ BEGIN
 				AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
 			ORDER BY x.campaign_id FOR NO KEY UPDATE SKIP LOCKED
 	LOOP
-		-- An endpoint may refuse one task and answer others, as when a prompt is too long for its
-		-- model. That ends this lane alone.
-		WITH failing AS (
-			SELECT y.lane_id, f.status, f.error
+		-- An endpoint that fails three times in a row pauses the campaign. One that refuses a task
+		-- and answers others, as when a prompt is too long for its model, ends that lane alone.
+		problem := NULL;
+		FOR f IN
+			SELECT y.lane_id, r.error, r.status IN (400, 413, 422) AND EXISTS (
+					SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS q USING (lane_id)
+						WHERE z.campaign_id = c.campaign_id AND z.model_id = y.model_id
+							AND z.lane_id <> y.lane_id AND q.state = 'answered') AS is_refused
 				FROM cudal1.campaign_lane AS y CROSS JOIN LATERAL (
-					SELECT r.status, r.error FROM cudal1.request AS r
-						WHERE r.lane_id = y.lane_id AND r.state = 'failed'
-						ORDER BY r.request_id DESC LIMIT 1) AS f
+					SELECT x.* FROM cudal1.request AS x
+						WHERE x.lane_id = y.lane_id AND x.state = 'failed'
+						ORDER BY x.request_id DESC LIMIT 1) AS r
 				WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3
-				ORDER BY y.lane_id FOR NO KEY UPDATE OF y SKIP LOCKED)
-		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = 'requests fail: ' || f.error
-			FROM failing AS f
-			WHERE x.lane_id = f.lane_id AND f.status IN (400, 413, 422)
-				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r
-					USING (lane_id)
-							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id
-								AND z.lane_id <> x.lane_id AND r.state = 'answered');
-		GET DIAGNOSTICS n = ROW_COUNT;
-		done := done + n;
-		-- an endpoint that fails three times in a row pauses the campaign
-		SELECT r.error INTO problem
-			FROM cudal1.campaign_lane AS x JOIN cudal1.request AS r USING (lane_id)
-			WHERE x.campaign_id = c.campaign_id AND x.state = 'open' AND x.failures >= 3
-				AND r.state = 'failed'
-			ORDER BY r.request_id DESC LIMIT 1;
-		IF FOUND THEN
-			PERFORM cudal1.set_campaign(c, 'paused', 'requests fail: '
-				|| coalesce(problem, 'no reason given'));
+				ORDER BY r.request_id FOR NO KEY UPDATE OF y SKIP LOCKED
+		LOOP
+			IF f.is_refused THEN
+				UPDATE cudal1.campaign_lane AS x
+					SET state = 'done', note = 'requests fail: ' || f.error
+					WHERE x.lane_id = f.lane_id;
+				done := done + 1;
+			ELSE
+				problem := coalesce(f.error, 'no reason given');
+			END IF;
+		END LOOP;
+		IF problem IS NOT NULL THEN
+			PERFORM cudal1.set_campaign(c, 'paused', 'requests fail: ' || problem);
 			done := done + 1;
 			CONTINUE;
 		END IF;
