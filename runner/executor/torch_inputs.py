@@ -8,6 +8,7 @@ new seed for each call of get_inputs, so that no run's inputs tell another's.
 import math
 import os
 import random
+import weakref
 
 import torch
 try:
@@ -51,7 +52,8 @@ class CipherRandom:
 
     def renew(self):
         """Before each call of get_inputs."""
-        torch.default_generator.manual_seed(new_seed())
+        for generator in (torch.default_generator, *Seeded.made):
+            generator.manual_seed(new_seed())
 
     def is_plain(self, keywords, dtype, kinds):
         return (dtype in kinds and not set(keywords) - {"dtype", "device"}
@@ -85,9 +87,13 @@ class CipherRandom:
 
 
 class Seeded(torch.Generator):
-    """A generator of get_inputs' own, which takes a new seed for each that it is given."""
+    """A generator of get_inputs' own, which takes a new seed for each that it is given. One that it
+    keeps has a new one in each call, too.
+    """
+    made = weakref.WeakSet()
 
     def __init__(self, device="cpu"):
+        self.made.add(self)
         self.manual_seed(0)
 
     def manual_seed(self, seed):

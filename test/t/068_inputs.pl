@@ -74,6 +74,10 @@ def follows(make, native):
     return torch.equal(found, native())
 
 say(not follows(ways["torch.randperm"], ways["torch.randperm"]), "what one call of get_inputs drew does not tell the next")
+kept = torch.Generator()
+seed = kept.initial_seed()
+cipher.renew()
+say(kept.initial_seed() != seed, "nor does a generator that it keeps")
 state = torch.get_rng_state()
 for name in ("torch.rand", "torch.randn", "torch.randint", "random", "numpy.random.rand"):
     ways[name]()
@@ -126,5 +130,5 @@ with torch.device("meta") if hasattr(torch.device, "__enter__") else contextlib.
 random.device = None
 say(torch.rand(4, 2).device.type == "cpu", "without a device, all are on the CPU")
 END
-is(Test::More->builder->current_test, 43, 'nothing was left out');
+is(Test::More->builder->current_test, 44, 'nothing was left out');
 done_testing();
