@@ -1,5 +1,4 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
-BEGIN;
 SELECT plan(60);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick', 'train'],
@@ -62,6 +61,3 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
 SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_above": null, "variance_limit": null}'), 'x', 'what may be null can be');
 SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
-
-SELECT * FROM finish();
-ROLLBACK;

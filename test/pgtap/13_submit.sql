@@ -1,5 +1,4 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
-BEGIN;
 SELECT plan(86);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
@@ -144,6 +143,3 @@ SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = 'x'), 0::bigint, '
 SELECT throws_ok($$SELECT cudal1_submit('t', 'x', group_key => repeat('k', 600), proposal_key => repeat('k', 401))$$, '54000', NULL, 'long keys are refused');
 SELECT is((SELECT array_agg(candidate_id IS NULL ORDER BY ordinal) FROM cudal1_submit_batch('{t, t}', '{x1, x2}', 'manual', NULL, ARRAY['k', repeat('k', 1001)])), '{f,t}',
 	'and in a batch they refuse their row alone');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- The queue: who gets what, what a result does, and that nobody reports for another.
-BEGIN;
 SELECT plan(108);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
@@ -153,6 +152,3 @@ SELECT is(cudal1.take_back('server', 'server new worker'), 3::bigint, 'what dead
 SELECT is((SELECT string_agg(concat_ws(' ', code, j.state, j.failures), ', ' ORDER BY code) FROM cudal1.job AS j JOIN cudal1.candidate USING (candidate_id)),
 	'died 1 queued 1, died 2 queued 2, died 3 queued 2', 'a job that saw ten of them counts it, and no other does, though all leases have ended');
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code LIKE 'died %' AND state = 'discarded'), 0::bigint, 'so no candidate is lost');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Verification: what is too good is measured again, and the lower score counts.
-BEGIN;
 SELECT plan(42);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
@@ -108,6 +107,3 @@ SELECT is(tap.state(:of_both), 'discarded:cancelled', 'and it is paid nothing');
 
 -- every bucket agrees with a recount
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'a recount finds no difference');
-
-SELECT * FROM finish();
-ROLLBACK;

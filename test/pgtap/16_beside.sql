@@ -1,5 +1,4 @@
 -- Evaluations, re-verification, imports, and the work of a restored database.
-BEGIN;
 SELECT plan(99);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
@@ -153,6 +152,3 @@ SELECT is(cudal1_requeue(), 3::bigint, 'they are queued');
 SELECT is(cudal1_requeue(), 0::bigint, 'once');
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE state = 'queued'), 3::bigint, 'and wait');
 SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 2}'), 'lost', 'a result for a job of before is lost');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,4 +1,5 @@
 -- Waiting: answers row by row, and no wait for what can't be seen. Not one transaction, for that reason.
+COMMIT;
 SELECT plan(25);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch') \g /dev/null
@@ -80,5 +81,3 @@ BEGIN;
 SELECT is(cudal1_cancel(:'many'), 1000::bigint, 'a thousand are cancelled');
 SELECT cmp_ok((SELECT sum(seq_tup_read) FROM pg_stat_xact_all_tables WHERE schemaname = 'cudal1'), '<', 10000::numeric, 'without reading all of them for each');
 COMMIT;
-
-SELECT * FROM finish();

@@ -1,5 +1,4 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
-BEGIN;
 SELECT plan(37);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
@@ -85,6 +84,3 @@ SELECT is(pg_temp.status('undecided%'), '1 -> After a restore, SELECT cudal1_req
 SELECT is(cudal1_requeue(), 1::bigint, 'gets one');
 SELECT ok(idx_tup_fetch + seq_tup_read - :read < 500, format('by reading %s candidates', idx_tup_fetch + seq_tup_read - :read))
 FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Certification: what a first measurement tells of its task, the check of a reference as its own candidate, and that this stays out of everything else.
-BEGIN;
 SELECT plan(42);
 SET LOCAL cudal1.certify = off;
 
@@ -84,5 +83,3 @@ SELECT is((SELECT value || ' ' || hint FROM cudal1_status() WHERE item = 'weak t
 SELECT is((SELECT detail FROM cudal1_task_report(tasks => '{refuses}')), 'task "refuses" is weak: code that does none of its work passes (a copy of an input)', 'so does the report');
 SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"weak": "ignore"}')$$, '22023', 'option "weak" must be pay or refuse', 'a choice is one of two');
 SELECT is((SELECT string_agg(x::text, ';') FROM cudal1_check() AS x), NULL, 'all is sound');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- No trainer waits for another's backlog: turns by the last claim, weights, and priorities among one's own jobs.
-BEGIN;
 SELECT plan(51);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
@@ -211,5 +210,3 @@ SELECT is((SELECT kind || ' ' || trainer FROM cudal1.job), 'verify turn_anna', '
 SELECT is((SELECT count(*) FROM cudal1.turn AS t WHERE NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.device_id = t.device_id)), 0::bigint, 'turns are of devices');
 SELECT is((SELECT relpersistence::text FROM pg_class WHERE oid = 'cudal1.turn'::regclass), 'u', 'and cost no log');
 SELECT is((SELECT count(*) FROM pg_extension WHERE extname = 'cudal1' AND 'cudal1.turn'::regclass = ANY (extconfig)), 0::bigint, 'nor a place in dumps');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests and campaigns.
-BEGIN;
 SELECT plan(63);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
@@ -121,6 +120,3 @@ SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', '
 SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT candidate_id FROM cudal1.candidate WHERE purpose = 'reference'))) || ' ' || current_setting('tap.detail'), '42501 No role proposed it.', 'which is no role''s to cancel');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
 SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient AND trainer = 'own_anna'), NULL, 'a job without a deadline gets none from another role');
-
-SELECT * FROM finish();
-ROLLBACK;

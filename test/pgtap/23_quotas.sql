@@ -1,5 +1,4 @@
 -- Quotas: what a trainer may have queued, stored and under way ends somewhere, with a reason; operators and what was admitted before go on.
-BEGIN;
 SELECT plan(71);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
@@ -138,6 +137,3 @@ SELECT throws_ok($$SELECT cudal1_set_quota('quota_dora', 6)$$, '42704', NULL, 'a
 SELECT lives_ok($$SELECT cudal1_set_quota('quota_dora')$$, 'but those it had can be taken back');
 SELECT is_empty($$SELECT FROM cudal1.quota_use WHERE role = 'quota_dora'$$, 'so that no other role of its name gets them');
 SELECT throws_ok($$SELECT cudal1_set_quota('quota_dora')$$, '42704', NULL, 'once');
-
-SELECT * FROM finish();
-ROLLBACK;

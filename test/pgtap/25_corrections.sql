@@ -1,5 +1,4 @@
 -- A retired task takes part in nothing and comes back as it was; a withdrawn candidate counts nowhere. Names that are nearly right are told.
-BEGIN;
 SET client_min_messages = warning;
 SELECT plan(49);
 
@@ -88,6 +87,3 @@ SELECT is_empty($$SELECT * FROM cudal1_sample_exemplars('level1/19_ReLU')$$, 'no
 SELECT cudal1_submit('level1/19_ReLU', 'good', 'of us') \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id IN (:good, :waits)), 0::bigint, 'nor measured again');
 SELECT is_empty('SELECT * FROM cudal1_check()', 'all that is derived agrees');
-
-SELECT * FROM finish();
-ROLLBACK;

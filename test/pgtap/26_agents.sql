@@ -1,6 +1,5 @@
 -- What agents can do to claims and devices: report on claims of their own login, and measure on devices of
 -- their own login.
-BEGIN;
 SELECT plan(20);
 CREATE ROLE agents_1;
 CREATE ROLE agents_2;
@@ -61,6 +60,3 @@ SELECT is(tap.by('agents_1', 'SELECT cudal1.take_back(''server'', '''')'), '1', 
 SELECT is(cudal1.register_device('one', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}'), :d1::bigint, 'an operator registers it');
 SELECT is(pg_temp.device('agents_1', 'one'), '42501', 'and has it from then on');
 UPDATE cudal1.device SET owner = 'agents_1' WHERE device_id = :d1;
-
-SELECT * FROM finish();
-ROLLBACK;

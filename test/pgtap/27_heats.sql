@@ -1,5 +1,4 @@
 -- Heats: candidates of a task that are claimed together. Each has its own lease and verdict.
-BEGIN;
 SELECT plan(34);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"group_most": 3}', 'three at once') \g /dev/null
@@ -96,6 +95,3 @@ UPDATE cudal1.job SET attempt = 0 WHERE kind = 'verify';
 UPDATE cudal1.job SET priority = 0 WHERE kind = 'verify';
 SELECT cudal1_submit('fast', 'one more') \g /dev/null
 SELECT is(count(*), 3::bigint, 'without a first measurement') FROM cudal1.claim(:d, 'w', most => 32);
-
-SELECT * FROM finish();
-ROLLBACK;

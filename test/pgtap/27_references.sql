@@ -1,5 +1,4 @@
 -- A reference is checked when its task is added, by a device that has nothing to do or by the first measurement; where it is bad, nothing can be submitted.
-BEGIN;
 SELECT plan(37);
 
 CREATE FUNCTION pg_temp.state(name text) RETURNS text LANGUAGE sql AS
@@ -95,6 +94,3 @@ SELECT cudal1_check_reference('f'), cudal1_submit('f', 'one') \g /dev/null
 SELECT pg_temp.work(:d, '{"outcome": "unverified", "reference": "bad", "detail": "self.hidden changes"}') FROM generate_series(1, 3) \g /dev/null
 SELECT is(pg_temp.state('f'), 'bad: self.hidden changes', 'a check that waited meanwhile says it once');
 SELECT throws_ok($$SELECT cudal1_check_reference('none')$$, '42704', NULL, 'an unknown task');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Codes of a task that compile to the same: one reward, whatever each was measured at.
-BEGIN;
 SELECT plan(15);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
@@ -36,5 +35,3 @@ SELECT is(pg_temp.measured(:d, 't', 'g', 1.5, 'a', '{"protocol": 3}'), 'successf
 SELECT is(pg_temp.measured(:d, 't', 'h', 1.3, 'a', '{"code_key": null}'), 'successful 1.3', 'without a key');
 SELECT is(pg_temp.measured(:d, 't', 'i', NULL, 'a', '{"outcome": "crash"}'), 'failed 0', 'what fails is paid nothing');
 SELECT is(pg_temp.measured(:d, 't', 'j', 1.2, 'a', '{"code_key": "x"}'), 'queued', 'a key that is none makes no result');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
-BEGIN;
 SELECT plan(76);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
@@ -110,6 +109,3 @@ FROM cudal1_grpo_objective(ARRAY[0.5, 0]::float8[], ARRAY[0, 0]::float8[], NULL,
 SELECT throws_ok($$SELECT * FROM cudal1_grpo_objective(ARRAY[0,0], ARRAY[0,0], NULL, ARRAY[1], ARRAY[3], 0.2, 0)$$, '22023', NULL, 'lengths add up to the tokens');
 SELECT throws_ok($$SELECT * FROM cudal1_grpo_objective(ARRAY[0,0], ARRAY[0,0], NULL, ARRAY[1], ARRAY[2])$$, '22004', NULL, 'a divergence needs a reference policy');
 SELECT throws_ok($$SELECT * FROM cudal1_grpo_objective(ARRAY[0,0], ARRAY[0], NULL, ARRAY[1], ARRAY[2], 0.2, 0)$$, '2202E', NULL, 'each token has its old probability');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Buckets and islands agree with the candidates they are derived from, whatever happened to those.
-BEGIN;
 SELECT plan(42);
 
 SELECT cudal1_add_task('linear', 'ref', 'pytorch') AS linear \gset
@@ -124,6 +123,3 @@ SELECT cudal1.reset_islands(:apart) \g /dev/null
 SELECT ok(bool_and(n IN (:third, :fourth)) AND count(*) = 2, 'all codes of a surviving island are copied to a wiped one')
 FROM (SELECT count(*) AS n FROM cudal1.pool_code WHERE task_id = :apart AND island IN (0, 1) AND copy GROUP BY island) AS x;
 SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 'and the buckets stay as they are');
-
-SELECT * FROM finish();
-ROLLBACK;

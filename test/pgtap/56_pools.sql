@@ -1,5 +1,4 @@
 -- What is proposed in a pool is drawn from it alone; a code of two pools is one candidate, measured once and placed in both.
-BEGIN;
 SELECT plan(70);
 
 CREATE ROLE pools_anna;
@@ -143,6 +142,3 @@ SELECT lives_ok($$SELECT cudal1_sample_exemplars('t', pool => 'run')$$, 'but may
 SET LOCAL ROLE pools_anna;
 SELECT lives_ok($$SELECT cudal1_submit('t', 'anna 1.0', pool => 'run')$$, 'a member of its role does');
 RESET ROLE;
-
-SELECT * FROM finish();
-ROLLBACK;

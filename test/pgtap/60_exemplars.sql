@@ -1,5 +1,4 @@
 -- Draws follow the law that the documentation states. Seeds are fixed: a test either passes always or never.
-BEGIN;
 SELECT plan(56);
 
 SELECT cudal1_add_task('t', 'ref', 'pytorch') AS t \gset
@@ -152,6 +151,3 @@ FROM (SELECT sum((got - 5) ^ 2 / 5) + 5 * (1000 - count(*)) AS chi2, count(*) AS
 SELECT is(count(DISTINCT candidate_id), 500::bigint, 'random: no code of a large bucket twice') FROM cudal1_sample_exemplars('many', 500, 'random', NULL, 7);
 SELECT results_eq($$SELECT candidate_id FROM cudal1_sample_exemplars('many', 5, 'random', NULL, 7)$$,
 	$$SELECT candidate_id FROM cudal1_sample_exemplars('many', 5, 'random', NULL, 7)$$, 'and the same seed gives the same codes');
-
-SELECT * FROM finish();
-ROLLBACK;

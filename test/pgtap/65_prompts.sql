@@ -1,5 +1,4 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
-BEGIN;
 SELECT plan(82);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
@@ -155,6 +154,3 @@ SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('no such
 SELECT cudal1_add_task('long', 'ref', 'pytorch') \g /dev/null
 SELECT cudal1_import_result('long', repeat('x', 1048570) || n, 1 + n / 100.0, 'elsewhere', 'M') FROM generate_series(1, 10) AS n \g /dev/null
 SELECT throws_ok($$SELECT cudal1_prompt('long', 10, 'random')$$, '54000', 'the prompt would be longer than 10 MiB', 'a prompt has an end');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,6 +1,5 @@
 -- Answers as models write them: the code is found wherever it stands, and never in a reasoning, a sketch, a test or a string.
 -- $P is a code in Python, $C one in C, $D a draft that is not the answer, $H the first two sections.
-BEGIN;
 
 CREATE TEMP TABLE part (name text, body text);
 INSERT INTO part VALUES
@@ -107,6 +106,3 @@ FROM inner_code AS c CROSS JOIN LATERAL cudal1.read_response(
 SELECT is(coalesce(r.reason, btrim(r.body, E'\n')), pg_temp.filled(c.code), c.name || ', alone')
 FROM inner_code AS c CROSS JOIN LATERAL cudal1.read_response(
 	pg_temp.filled(format(E'Here:\n```%s\n%s\n```\n', c.language, c.code)), true) AS r;
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
-BEGIN;
 SELECT plan(111);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
@@ -220,5 +219,3 @@ SELECT is((SELECT state FROM cudal1.request WHERE request_id = :waits), 'cancell
 SELECT throws_ok(format('SELECT cudal1_generate(%s, ''m'')', :p), '42704', 'task "t" is retired', 'nor for one that is retired');
 SELECT cudal1_restore_task('t') \g /dev/null
 SELECT lives_ok(format('SELECT cudal1_generate(%s, ''m'')', :p), 'until it is restored');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
-BEGIN;
 SELECT plan(137);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
@@ -350,6 +349,3 @@ UPDATE cudal1.campaign SET options = options || '{"temperature": 0}' WHERE name 
 SELECT pg_temp.advance() \g /dev/null
 SELECT is((SELECT array_agg(concat_ws(' ', state, trials, note) ORDER BY name) FROM cudal1.campaign_progress WHERE name LIKE 'can%'),
 	'{running 1,"paused 0 no request can be made: argument \"temperature\" must lie between 1e-06 and 1000000000"}', 'a campaign that cannot make its prompts is paused, and the next goes on');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
-BEGIN;
 SELECT plan(67);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
@@ -94,6 +93,3 @@ CREATE TEMP TABLE named AS
 SELECT cudal1.take_techniques(:c, answer, n) FROM named \g /dev/null
 SELECT is(ARRAY(SELECT technique FROM cudal1.candidate_technique WHERE source = n ORDER BY 1), names, 'of an answer ' || n) FROM named;
 SELECT throws_ok(format('SELECT cudal1.take_techniques(%s, %L, ''m'')', :c, t), '22023', NULL, 'no list: ' || t) FROM (VALUES (''), ('tiling'), ('[tiling]'), ('[1, 2]'), ('{"a": 1}')) AS v (t);
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Reviews of rewards: a model orders what a person should read, shown what was found before, and decides nothing.
-BEGIN;
 SELECT plan(22);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b', 'c']) AS t \g /dev/null
@@ -53,6 +52,3 @@ SELECT is((SELECT found FROM cudal1.cheat_case WHERE candidate_id = :fast), 'wit
 SELECT throws_ok(format('SELECT cudal1.take_review(%s, %L, ''m'')', :slow, w), '22023', NULL, 'no answer: ' || w) FROM (VALUES (''), ('0.5'), ('{"suspicion": 2}'), ('{"suspicion": "much"}')) AS v (w);
 SELECT throws_ok($$SELECT cudal1_review('none')$$, '42704', NULL, 'an unknown model');
 SELECT throws_ok($$SELECT cudal1_review('m', '{-1}')$$, '42704', NULL, 'an unknown candidate');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Baselines: made from the reference, measured as candidates, and what reports divide by.
-BEGIN;
 SELECT plan(37);
 
 SELECT cudal1.register_device('h', '{"key": "gpu", "class": "cuda", "model": "G", "languages": ["pytorch", "cuda"]}') AS d \gset
@@ -64,6 +63,3 @@ SELECT results_eq($$SELECT baseline FROM cudal1_add_baselines('over')$$, $$VALUE
 SELECT tap.work(:d, '{"outcome": "successful", "score": 0.75, "lower": 0.7, "upper": 0.8}') \g /dev/null
 SELECT results_eq($$SELECT b, speedup FROM unnest('{compile,reference}'::text[]) AS b, cudal1_top_tasks(tasks => '{over}', baseline => b)$$, $$VALUES ('compile', 1.5::float8), ('reference', 2)$$,
 	'reports know what its rewards are over');
-
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
-BEGIN;
 SET client_min_messages = warning;
 SELECT plan(25);
 
@@ -100,6 +99,3 @@ SELECT cudal1_evaluate(ARRAY[:lent], 'M2') \g /dev/null
 SELECT tap.work(:m2, '{"outcome": "crash"}') \g /dev/null
 SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}')$$, 'VALUES (3::float8)', 'an evaluation that failed on one model leaves that on another');
 SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}', baseline => 'compile')$$, 'VALUES (1::float8)', 'which is over the baseline there');
-
-SELECT * FROM finish();
-ROLLBACK;

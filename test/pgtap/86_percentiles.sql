@@ -1,5 +1,4 @@
 -- Percentiles, fast_p and the list of all tasks; reports over some tasks; names that do not exist.
-BEGIN;
 SET client_min_messages = warning;
 SELECT plan(38);
 
@@ -99,6 +98,3 @@ SELECT throws_ok(v.c, v.e, NULL, v.c) FROM (VALUES
 	($$SELECT * FROM cudal1_fast_p(missing => 'none')$$, '22023'), ($$SELECT * FROM cudal1_task_report(device => 'nowhere')$$, '42704'),
 	($$SELECT * FROM cudal1_task_report(tasks => '{NULL}')$$, '22004'), ($$SELECT * FROM cudal1_task_report(tasks => E'{l1\\\\}')$$, '22025')) AS v (c, e);
 SELECT is(pg_temp.hint($$SELECT * FROM cudal1_task_report(tasks => '{L1/slo}')$$), '42704 Did you mean "l1/slow"? Tasks are names or LIKE patterns.', 'a task that does not exist is an error, with the nearest name');
-
-SELECT * FROM finish();
-ROLLBACK;

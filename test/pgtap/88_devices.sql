@@ -1,5 +1,4 @@
 -- A device whose A/A measurements drift measures nothing else; scores measured again keep their history.
-BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
 SELECT plan(36);
@@ -88,5 +87,3 @@ SELECT throws_ok($$SELECT * FROM cudal1_light('lit', 'none')$$, '42704', 'device
 SELECT throws_ok($$SELECT * FROM cudal1_light('none')$$, '42704', NULL, 'an unknown task');
 SELECT cudal1.register_device('lamp', '{"key": "cpu:9", "class": "cpu", "model": "Lamp", "languages": ["c"], "details": {"bandwidth": "fast"}}') \g /dev/null
 SELECT is((SELECT bandwidth FROM cudal1.device WHERE model = 'Lamp'), NULL, 'what is no number is not known');
-SELECT * FROM finish();
-ROLLBACK;

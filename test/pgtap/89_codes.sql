@@ -1,5 +1,4 @@
 -- The best codes come with what they rest on, and a code's lineage names each ancestor once.
-BEGIN;
 SET client_min_messages = error;
 SELECT plan(16);
 
@@ -47,5 +46,3 @@ SELECT results_eq($$SELECT task FROM cudal1_best('{a,b}', 'A100')$$, $$VALUES ('
 SELECT is_empty($$SELECT FROM cudal1_best('{a}', 'cuda')$$, 'and no task of another class');
 SELECT throws_ok($$SELECT * FROM cudal1_best('{none}')$$, '42704', NULL, 'an unknown task');
 SELECT throws_ok($$SELECT * FROM cudal1_best(device => 'none')$$, '42704', NULL, 'an unknown device');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- What is derived can be recounted, what is not needed can go, and nothing else goes with it.
-BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
 SELECT plan(46);
@@ -127,5 +126,3 @@ SELECT cudal1_import_result('t', 'nothing', 2.5, 'p', 'A100') \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.pool_code WHERE candidate_id = :nothing), 1::bigint, 'an import over a code of another purpose makes it an ordinary one');
 SELECT cudal1_withdraw(cudal1_submit_response(:prompt, 'none either', 'm'), 'no code') \g /dev/null
 SELECT is_empty('SELECT * FROM cudal1_check()', 'a withdrawn answer without code is sound');
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,7 +1,6 @@
 -- Plausible mistakes of trainers, engineers, analysts and operators: each is refused with its SQLSTATE, and what is said
 -- names what would be right. Hints that the server's own errors get are in test/sql/errors.sql, mistakes with programs in
 -- test/t/053_command_line.pl, 060_import.pl, 061_agent.pl, 089_report.pl and 091_top.pl.
-BEGIN;
 
 SELECT cudal1_add_task('column sums', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "inout"}]}',
 	options => '{"device": "cpu"}') \g /dev/null
@@ -152,5 +151,3 @@ EXCEPTION WHEN others THEN
 END
 $$;
 SELECT matches(pg_temp.answer(statement), format('^(%s) .*(%s)', state, says), left(statement, 100)) FROM mistake ORDER BY n;
-SELECT * FROM finish();
-ROLLBACK;

@@ -1,5 +1,4 @@
 -- Counters beside scores: a run under a profiler after the verdict, which changes no reward, and where the counters are shown.
-BEGIN;
 SELECT plan(33);
 
 SELECT cudal1_add_task('c', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [1000], "role": "inout"}]}') \g /dev/null
@@ -73,6 +72,3 @@ SELECT is(pg_temp.problem(:good), 'the worker w was lost while it measured', 'as
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and no job is left');
 SELECT cudal1_retire_task('c', 'for a test') \g /dev/null
 SELECT throws_ok(format('SELECT cudal1_profile(%s)', :good), '55000', 'task "c" is retired', 'a retired task');
-
-SELECT * FROM finish();
-ROLLBACK;
