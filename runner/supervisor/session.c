@@ -18,12 +18,9 @@
 static uint32_t
 load_flags(const Measure *m, Side side)
 {
-	uint32_t	both = (m->facts.restores ? WIRE_FLAG_RESTORED : 0)
-		| (m->facts.moves_parameters ? WIRE_FLAG_MOVED : 0);
-
-	if (side == SIDE_REFERENCE)
-		return both;
-	return both | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
+	return (m->facts.restores ? WIRE_FLAG_RESTORED : 0)
+		| (m->facts.moves_parameters ? WIRE_FLAG_MOVED : 0)
+		| (side == SIDE_CANDIDATE && m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
 		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
 }
 
@@ -162,13 +159,10 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 
 /* what an executor is told of a run that no window has */
 static uint32_t
-run_flags(const Measure *m, const Executor *executor)
+run_flags(const Measure *m)
 {
-	uint32_t	flags = m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
-
-	if (executor->hostile)
-		flags |= m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
-	return flags;
+	return (m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
+		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
 }
 
 /*
@@ -199,7 +193,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 		return false;
 	executor->control->slots[0] = 0;
 	executor->control->seeds[0] = seed;
-	result = executor_begin(executor, WIRE_RUN, 1, run_flags(m, executor), 0, limit);
+	result = executor_begin(executor, WIRE_RUN, 1, run_flags(m), 0, limit);
 	return measure_failed(m, executor_side(executor), executor, result, "in its first run");
 }
 
@@ -217,7 +211,7 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	result = executor_command(executor, WIRE_RUN, 1, run_flags(m, executor), 0, timeout, elapsed);
+	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, timeout, elapsed);
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{
