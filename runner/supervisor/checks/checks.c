@@ -15,7 +15,6 @@
 
 #include "supervisor/checks/checks.h"
 
-#define CHECK_SLOTS		16
 #define CALLS_IN_A_ROW	3
 /* share of an output (1 in 10) that may lie at a step of a function, and turn to its other side */
 #define FEW_OTHERS		10
@@ -49,7 +48,7 @@ slots_bytes(const Checks *c)
 									+ sides * m->output_slot_bytes);
 }
 
-/* inputs for all slots, and how long one takes to make */
+/* Inputs for all slots, how many both sides run, and how long one takes to make. */
 static bool
 make_inputs(Checks *c)
 {
@@ -57,17 +56,15 @@ make_inputs(Checks *c)
 	size_t		budget = m->device.arena_bytes;
 
 	c->seeds = measure_zeroed(c->slots, sizeof(*c->seeds));
+	while (c->spare > 0 && slots_bytes(c) > budget)
+		c->spare--;
 	/*
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
 	 * what is not compared here
 	 */
-	while (c->slots > c->n && slots_bytes(c) > budget)
+	while (m->backend->apart && c->slots > 1 && slots_bytes(c) > budget)
 		c->slots--;
-	while (c->spare > 0 && slots_bytes(c) > budget)
-		c->spare--;
-	while (c->slots > (m->backend->apart ? 1 : c->n) && slots_bytes(c) > budget)
-		c->slots--;
-	c->n = c->n < c->slots ? c->n : c->slots;
+	c->n = c->slots;
 	for (uint32_t i = 0; i < c->slots; i++)
 		c->seeds[i] = random_next(&m->random);
 	/* the first time touches the memory, the second one tells what an input takes */
@@ -356,8 +353,7 @@ bool
 checks_run(Measure *m)
 {
 	uint32_t	n = (uint32_t) m->job->profile.checks;
-	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS,
-		.spare = PROBE_SLOTS};
+	Checks		c = {.m = m, .slots = n, .spare = PROBE_SLOTS};
 	bool		good;
 
 	arena_init(&c.arena);
