@@ -289,7 +289,7 @@ check_reference(Checks *c)
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->facts.state));
 	}
-	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
+	if ((!agree && !measure_blame(m, &c->agreement, SIDE_REFERENCE, NULL))
 		|| !depends_on_inputs(c)
 		|| !probes_learn(c))
 		return false;

@@ -7,6 +7,17 @@
 
 #include "supervisor/backend.h"
 
+/* How the outputs of two runs compare. */
+typedef struct Agreement
+{
+	int			wrong;			/* the first output that is not equal, or -1 */
+	Comparison	c;				/* of that output */
+	double		error;			/* the largest deviation, in tolerances */
+	/* whether any element is another; what underflows, as a product of many numbers, counts as 0 */
+	bool		differ;
+	size_t		infinite;		/* expected elements that are no finite number */
+} Agreement;
+
 /* first.c: what is asked of either side */
 
 /* An input that the reference can answer. */
@@ -33,7 +44,7 @@ typedef struct Checks
 	uint64_t	weights;
 	char	   *expected;
 	char	   *found;
-	uint32_t	compared;		/* of the candidate's first runs */
+	Agreement	agreement;		/* of the outputs that were compared last */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	Executor	other;			/* the reference's second process */
 	/* of a reference that keeps state: what calls give that follow one another */
@@ -50,10 +61,10 @@ extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena,
 extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
 							uint64_t seed, char *out, double timeout, double *elapsed);
 
-/* the first `n` outputs that were found with those that are expected */
-extern bool checks_compare(Checks *c, uint32_t n, Side side);
-
-/* Counts the outputs that agree with the expected ones, from the first on. */
+/*
+ * Counts the outputs that agree with the expected ones, from the first on; to c->agreement, how the
+ * last compare and the largest error of all
+ */
 extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
 
 /* Outputs of a fresh process's calls, where each finds the state that the last one left. */
@@ -87,23 +98,15 @@ extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena 
 extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);
 
-/* How the outputs of two runs compare. */
-typedef struct Agreement
-{
-	int			wrong;			/* the first output that is not equal, or -1 */
-	Comparison	c;				/* of that output */
-	double		error;			/* the largest deviation, in tolerances */
-	/* whether any element is another; what underflows, as a product of many numbers, counts as 0 */
-	bool		differ;
-	size_t		infinite;		/* expected elements that are no finite number */
-} Agreement;
-
 /* compares all outputs of a run, without a verdict; false after conclude() */
 extern bool measure_agree(Measure *m, const char *expected, const char *found,
 						  const Tolerance *tolerances, Agreement *a);
 
-/* false after conclude(), which blames that side; probe: in words, or NULL */
-extern bool measure_compare(Measure *m, const char *expected, const char *found, Side blamed,
+/* a verdict that blames a side for wrong outputs; probe: in words, or NULL. Always false */
+extern bool measure_blame(Measure *m, const Agreement *a, Side blamed, const char *probe);
+
+/* both: false after conclude(), which blames the candidate */
+extern bool measure_compare(Measure *m, const char *expected, const char *found,
 							const Tolerance *tolerances, const char *probe);
 
 /*

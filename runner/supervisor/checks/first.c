@@ -2,6 +2,8 @@
  * first.c
  *		What the checks before any pair ask of either side.
  */
+#include <math.h>
+
 #include "supervisor/checks/checks.h"
 
 /* Learns from a first run of the reference what holds for all others. */
@@ -56,29 +58,21 @@ checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 }
 
 bool
-checks_compare(Checks *c, uint32_t n, Side side)
-{
-	Measure    *m = c->m;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (!measure_compare(m, c->expected + i * m->output_bytes, c->found + i * m->output_bytes,
-							 side, m->tolerance, NULL))
-			return false;
-	return true;
-}
-
-bool
 checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
 {
 	size_t		bytes = c->m->output_bytes;
-	Agreement	a;
+	double		error = 0;
 
 	for (*alike = 0; *alike < n; ++*alike)
+	{
 		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes,
-						   c->m->tolerance, &a))
+						   c->m->tolerance, &c->agreement))
 			return false;
-		else if (a.wrong >= 0)
+		error = fmax(error, c->agreement.error);
+		if (c->agreement.wrong >= 0)
 			break;
+	}
+	c->agreement.error = error;
 	return true;
 }
 

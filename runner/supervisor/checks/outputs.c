@@ -197,43 +197,47 @@ measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expec
 }
 
 bool
-measure_compare(Measure *m, const char *expected, const char *found, Side blamed,
-				const Tolerance *tolerances, const char *probe)
+measure_blame(Measure *m, const Agreement *a, Side blamed, const char *probe)
 {
 	const char *state = m->facts.state;
-	const Tensor *t;
-	Agreement	a;
+	const Tensor *t = &m->output[a->wrong];
 	char		shape[200],
 				index[200],
 				value[2][TENSOR_VALUE_BYTES],
 				deviation[80] = "";
 
-	if (!measure_agree(m, expected, found, tolerances, &a))
-		return false;
-	if (a.wrong < 0)
-	{
-		if (blamed == SIDE_CANDIDATE && !probe)
-			m->result->max_error = fmax(m->result->max_error, a.error);
-		m->result->checks += blamed == SIDE_CANDIDATE;
-		return true;
-	}
-	t = &m->output[a.wrong];
 	tensor_describe(t, shape, sizeof(shape));
-	describe_index(t, a.c.first, index, sizeof(index));
-	tensor_describe_values(t->dtype, a.c.expected, a.c.found, value);
-	m->result->wrong_error = a.c.error;
+	describe_index(t, a->c.first, index, sizeof(index));
+	tensor_describe_values(t->dtype, a->c.expected, a->c.found, value);
+	m->result->wrong_error = a->c.error;
 	if (blamed == SIDE_REFERENCE)
 		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself in two "
 						"processes and two orders of its inputs: output %d, %s, differs in %zu of "
-						"%zu elements%s%s%s", a.wrong, shape, a.c.mismatches, t->elements,
+						"%zu elements%s%s%s", a->wrong, shape, a->c.mismatches, t->elements,
 						state[0] ? "; its runs change " : "", state,
 						state[0] ? ", and restoring what they bind does not help" : "");
 	/* integers have no tolerance, and NaN deviates by no number */
-	if (isfinite(a.c.error))
+	if (isfinite(a->c.error))
 		snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
-				 a.c.error < 2 ? 4 : 3, a.c.error);
+				 a->c.error < 2 ? 4 : 3, a->c.error);
 	return conclude(m, OUTCOME_WRONG_OUTPUT, "%s%soutput %d, %s: %zu of %zu elements are wrong, "
 					"the first at [%s]: expected %s, found %s%s", probe ? probe : "",
-					probe ? ": " : "", a.wrong, shape, a.c.mismatches, t->elements, index,
+					probe ? ": " : "", a->wrong, shape, a->c.mismatches, t->elements, index,
 					value[0], value[1], deviation);
+}
+
+bool
+measure_compare(Measure *m, const char *expected, const char *found, const Tolerance *tolerances,
+				const char *probe)
+{
+	Agreement	a;
+
+	if (!measure_agree(m, expected, found, tolerances, &a))
+		return false;
+	if (a.wrong >= 0)
+		return measure_blame(m, &a, SIDE_CANDIDATE, probe);
+	if (!probe)
+		m->result->max_error = fmax(m->result->max_error, a.error);
+	m->result->checks++;
+	return true;
 }

@@ -437,8 +437,7 @@ probes_check(Checks *c)
 		if (!checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, probe->slot, c->seeds[0],
 							 c->found, measure_run_limit(m), NULL))
 			return false;
-		if (!measure_compare(m, probe->expected, c->found, SIDE_CANDIDATE, probe->tolerance,
-							 words[probe->kind]))
+		if (!measure_compare(m, probe->expected, c->found, probe->tolerance, words[probe->kind]))
 		{
 			json_object_set_new(m->result->evidence, "cause", json_string("probe"));
 			json_object_set_new(m->result->evidence, "probe",

@@ -461,8 +461,7 @@ window_compare(Pair *pair, Process *process)
 				return false;
 	for (uint32_t i = 0; i < round->compared; i++)
 		if (!measure_compare(m, reference->outputs + i * m->output_bytes,
-							 process->outputs + i * m->output_bytes, SIDE_CANDIDATE, m->tolerance,
-							 NULL))
+							 process->outputs + i * m->output_bytes, m->tolerance, NULL))
 			return false;
 	for (int i = 0; i < m->outputs; i++)
 		if (process->prepared[i] >= PREPARED_LEAST
