@@ -160,19 +160,11 @@ heat_live_apart(Measure *m)
 	m->group.dissolved = false;
 }
 
-void
-heat_begin_checks(Measure *m)
-{
-	heat_share(m);
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].before_checks = m->members[i].result.device_seconds;
-}
-
 double
 heat_seconds(const Measure *m)
 {
 	return m->result->device_seconds + clock_now() - fmax(m->entered, m->device.locked_at)
-		- m->member->before_checks;
+		- m->result->spent[SPENT_BUILD];
 }
 
 /* Outputs are written in no less time than this, so a run that took less wrote something else. */

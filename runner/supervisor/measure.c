@@ -88,7 +88,6 @@ measure_run(Measure *m)
 		{
 			device_environment(m);
 			measure_phase(m, "checking", true);
-			heat_begin_checks(m);
 			if ((!m->backend->module || layout_from_generator(m)) && checks_run(m))
 				time_members(m);
 			diagnose(m);

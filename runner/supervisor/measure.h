@@ -59,9 +59,7 @@ extern void heat_share_among(Measure *m, Member *const *members, int n);
 extern void heat_live_together(Measure *m, int n);
 extern void heat_live_apart(Measure *m);
 
-extern void heat_begin_checks(Measure *m);
-
-/* seconds of the device since the current member's first check */
+/* seconds of the device that the current member has taken, but for builds */
 extern double heat_seconds(const Measure *m);
 
 /* at the end: what all have in common goes to each */

@@ -149,7 +149,6 @@ typedef struct Member
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
-	double		before_checks;	/* part of result.device_seconds before its checks */
 } Member;
 
 #define DEVICE_LOCKS	2
