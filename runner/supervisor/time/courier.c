@@ -7,12 +7,10 @@
  * the process and sleeps, so the core is awake when it goes on with the process.
  */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "supervisor/time/time.h"
 
@@ -21,8 +19,8 @@
 struct Courier
 {
 	pthread_t	thread;
-	uint32_t	asked;			/* deliveries, */
-	uint32_t	done;			/* and those that are made but for the resuming */
+	sem_t		asked;
+	bool		done;			/* all but the resuming */
 	bool		ends;
 	Pair	   *pair;
 	Process    *process;
@@ -53,26 +51,19 @@ deliver(void *argument)
 	Measure    *m = c->pair->m;
 
 	sched_setaffinity(0, sizeof(m->device.cores), &m->device.cores);
-	for (uint32_t n = 1;; n++)
+	for (;;)
 	{
-		while (__atomic_load_n(&c->asked, __ATOMIC_ACQUIRE) < n)
-			syscall(SYS_futex, &c->asked, FUTEX_WAIT_PRIVATE, n - 1, NULL, NULL, 0);
+		while (sem_wait(&c->asked) != 0)
+			;
 		if (c->ends)
 			return NULL;
 		c->good = m->backend->bring(m, &c->process->arena, c->process->side, c->run);
 		warm(c);
 		c->opened = clock_now();
 		executor_open_gate(&c->process->executor, c->run + 1);
-		__atomic_store_n(&c->done, n, __ATOMIC_RELEASE);
+		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
 		executor_thaw(&c->process->executor);
 	}
-}
-
-static void
-ask(Courier *c)
-{
-	__atomic_add_fetch(&c->asked, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &c->asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 bool
@@ -84,6 +75,7 @@ courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened)
 	{
 		c = measure_zeroed(1, sizeof(*c));
 		c->pair = pair;
+		sem_init(&c->asked, 0, 0);
 		if (pthread_create(&c->thread, NULL, deliver, c) != 0)
 		{
 			free(c);
@@ -93,8 +85,9 @@ courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened)
 	}
 	c->process = process;
 	c->run = run;
-	ask(c);
-	for (int spins = 0; __atomic_load_n(&c->done, __ATOMIC_ACQUIRE) != c->asked; spins++)
+	c->done = false;
+	sem_post(&c->asked);
+	for (int spins = 0; !__atomic_load_n(&c->done, __ATOMIC_ACQUIRE); spins++)
 		spins < SPINS ? clock_pause() : (void) sched_yield();
 	*opened = c->opened;
 	return c->good;
@@ -108,7 +101,7 @@ courier_end(Pair *pair)
 	if (!c)
 		return;
 	c->ends = true;
-	ask(c);
+	sem_post(&c->asked);
 	pthread_join(c->thread, NULL);
 	free(c);
 	pair->courier = NULL;
