@@ -23,7 +23,6 @@ typedef struct
 	char	   *key;
 	bool		gpu;
 	int			index;			/* of a GPU, in the order of the bus */
-	bool		visible;
 } Found;
 
 static Found found[AGENT_MAX_DEVICES];
@@ -77,40 +76,38 @@ ask(void)
 	return true;
 }
 
-/* Shows the GPU of one member of CUDA_VISIBLE_DEVICES; false: there is none. */
+/* whether a member of CUDA_VISIBLE_DEVICES names this GPU */
 static bool
-show(const char *word, size_t length)
+is_named(const Found *f, const char *word, size_t length)
 {
 	bool		number = length > 0 && length < 6 && strspn(word, "0123456789") >= length;
-	int			index = number ? atoi(word) : -1;
 
-	for (int i = 0; i < nfound; i++)
-		if (found[i].gpu && (number ? found[i].index == index : length > 4
-							 && strncmp(found[i].key, word, length) == 0))
-		{
-			found[i].visible = true;
-			return true;
-		}
-	return false;
+	return f->gpu && (number ? f->index == atoi(word)
+					  : length > 4 && strncmp(f->key, word, length) == 0);
 }
 
-static void
-obey_visible(const char *list)
+static bool
+is_visible(const Found *f)
 {
+	const char *list = f->gpu ? getenv("CUDA_VISIBLE_DEVICES") : NULL;
 	bool		known = true;
 
-	for (int i = 0; i < nfound; i++)
-		found[i].visible = !found[i].gpu || !list;
-	while (list && known)
+	if (!list)
+		return true;
+	for (; known && *list; list += *list == ',')
 	{
 		size_t		length;
 
 		list += strspn(list, " ");
 		length = strcspn(list, ", ");
-		known = show(list, length);
+		if (is_named(f, list, length))
+			return true;
+		known = false;
+		for (int i = 0; i < nfound; i++)
+			known |= is_named(&found[i], list, length);
 		list += strcspn(list, ",");
-		list = *list ? list + 1 : NULL;
 	}
+	return false;
 }
 
 static bool
@@ -130,12 +127,11 @@ devices_find(AgentDevice *devices)
 
 	if (!ask() || agent_mode == AGENT_LEAVE)
 		return 0;
-	obey_visible(getenv("CUDA_VISIBLE_DEVICES"));
 	for (int i = 0; i < nfound; i++)
 	{
 		if (!is_chosen(&found[i]))
 			continue;
-		if (!found[i].visible)
+		if (!is_visible(&found[i]))
 		{
 			hidden++;
 			continue;
