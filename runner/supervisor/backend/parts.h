@@ -28,22 +28,6 @@ extern const ArrayCalls host_arrays;
 	.output_share = 8, .light_rate = 1e12, .first_seconds = 30
 /* clang-format on */
 
-/* on_gpu.c: likewise, in memory of the GPU */
-extern void gpu_build_key(Measure *m, json_t *key);
-extern bool gpu_begin_pair(Measure *m, Arena *arena);
-extern int	gpu_room(Measure *m, int n);
-
-/* clang-format off */
-#define GPU_CALLS \
-	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
-	.open = gpu_open, .stage = gpu_stage, .unstage = gpu_unstage, \
-	.inputs_same = gpu_inputs_same, .arrays = &gpu_arrays, .memory_left = gpu_memory_left, \
-	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
-	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
-	.light_rate = 4e13, .first_seconds = INFINITY, .builds.key = gpu_build_key, \
-	.output_share = 0.25, .begin_pair = gpu_begin_pair, .room = gpu_room, .read = gpu_read
-/* clang-format on */
-
 /*
  * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
  * fills in the rest of the sandbox.
