@@ -62,6 +62,7 @@ torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, s
 			   uint64_t *value)
 {
 	/* Memory that can't be read holds no result. */
+	memset(value, 0, (size_t) n * sizeof(*value));
 	executor_read_places(executor, address, n, size, value);
 	return true;
 }

@@ -53,30 +53,17 @@ noise_written(const Measure *m, const Process *process, int output, const uint64
 static bool
 read_watched(Measure *m, Process *process, uint64_t *value)
 {
-	uint64_t	address[WATCHED];
-
-	for (int i = 0; i < process->nwatched; i++)
-		address[i] = process->watched[i].address;
-	memset(value, 0, WATCHED * sizeof(*value));
-	return m->backend->peek(m, &process->executor, address, process->nwatched, 1, value);
+	return m->backend->peek(m, &process->executor, process->watched, process->nwatched, 1, value);
 }
 
 bool
 noise_watch(Measure *m, Process *process)
 {
-	uint64_t	value[WATCHED];
-
-	for (process->nwatched = 0; process->nwatched < WATCHED; process->nwatched++)
-	{
-		uint64_t	drawn = random_below(&m->random, (uint64_t) process->nremembered);
-
-		process->watched[process->nwatched].address = process->remembered[drawn];
-	}
-	if (!read_watched(m, process, value))
-		return false;
+	process->nwatched = WATCHED;
 	for (int i = 0; i < WATCHED; i++)
-		process->watched[i].value = value[i];
-	return true;
+		process->watched[i] = process->remembered[random_below(&m->random,
+															   (uint64_t) process->nremembered)];
+	return read_watched(m, process, process->stood);
 }
 
 bool
@@ -86,12 +73,8 @@ noise_stays(Measure *m, Process *process)
 
 	if (!read_watched(m, process, value))
 		return false;
-	for (int i = 0; i < process->nwatched; i++)
-		if (value[i] != process->watched[i].value)
-		{
-			process->touched++;
-			break;
-		}
+	process->touched += memcmp(value, process->stood,
+							   (size_t) process->nwatched * sizeof(*value)) != 0;
 	return true;
 }
 
@@ -105,9 +88,8 @@ note_noise(Measure *m, Process *process, const WireStretch *stretch, int n)
 		return false;
 	for (int i = 0; i < process->nwatched; i++)
 		for (int k = 0; k < n; k++)
-			if (process->watched[i].address >= stretch[k].from
-				&& process->watched[i].address < stretch[k].to)
-				process->watched[i].value = value[i];
+			if (process->watched[i] >= stretch[k].from && process->watched[i] < stretch[k].to)
+				process->stood[i] = value[i];
 	return true;
 }
 

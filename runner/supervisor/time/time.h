@@ -51,13 +51,6 @@ typedef struct Round
 	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
 } Round;
 
-/* a byte of an earlier result, which a process at its gate leaves alone */
-typedef struct Watched
-{
-	uint64_t	address;
-	uint64_t	value;
-} Watched;
-
 /* a process of a pair */
 typedef struct Process
 {
@@ -77,7 +70,9 @@ typedef struct Process
 	WireStretch stretch[STRETCHES]; /* on a CPU: where earlier results lay, merged */
 	int			nstretches;
 	WireStretch last[WIRE_MAX_TENSORS]; /* of a module on a CPU: the last results */
-	Watched		watched[WATCHED];	/* of earlier results, until the next gate opens */
+	/* bytes of earlier results, left alone until the next gate opens, and what they are */
+	uint64_t	watched[WATCHED];
+	uint64_t	stood[WATCHED];
 	int			nwatched;
 	int			touched;		/* times that the process wrote there while it waited */
 	int			looked[WIRE_MAX_TENSORS];	/* of each output of compiled code: looks at it, */
