@@ -64,6 +64,13 @@ beside(const Measure *m)
 	return m->backend->apart && m->group.shares ? m->group.shares : 1;
 }
 
+/* Seconds that are left of these: all trials of a candidate end at one time. */
+static double
+left_of(const Measure *m, double seconds)
+{
+	return m->trial.ends > 0 ? fmin(seconds, fmax(m->trial.ends - clock_now(), 0.1)) : seconds;
+}
+
 /*
  * Seconds that loading may take. Every pair loads the code afresh, so a candidate has one limit for
  * all of its loads, beyond what those of the reference take.
@@ -76,7 +83,7 @@ load_limit(const Measure *m, Side side)
 	if (side == SIDE_CANDIDATE)
 		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
 					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
-	return m->trial.ends > 0 ? fmin(limit, fmax(m->trial.ends - clock_now(), 0.1)) : limit;
+	return left_of(m, limit);
 }
 
 /* Ends a load: the process goes to its core, and in a group gets a share of the host's memory. */
@@ -207,11 +214,12 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 	bool		good;
 
 	*elapsed = 0;
-	if (first && m->backend->module && m->trial.ends == 0)
+	if (first && m->backend->module)
 		timeout = fmax(timeout, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, timeout, elapsed);
+	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, left_of(m, timeout),
+							  elapsed);
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{

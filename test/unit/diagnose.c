@@ -85,10 +85,15 @@ measure_end(Measure *m, Executor *executor)
 }
 
 bool
-checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
-				uint64_t seed, char *out, double timeout, double *elapsed)
+checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
+			const uint64_t *seeds, char *out, double timeout)
 {
-	*(double *) out = side == SIDE_REFERENCE ? 0 : behaviour(m->trial.changes, calls++, slot);
+	for (uint32_t run = 0; run < n; run++)
+	{
+		uint32_t	i = backwards ? n - 1 - run : run;
+
+		((double *) out)[i] = side == SIDE_REFERENCE ? 0 : behaviour(m->trial.changes, calls++, i);
+	}
 	return true;
 }
 

@@ -32,8 +32,9 @@
 /* the runs of one trial: all inputs, then all in the opposite order */
 typedef struct Trial
 {
-	bool		bad[2][MAX_RUNS];	/* by input */
-	uint32_t	wrong;			/* number of wrong runs */
+	uint32_t	runs;
+	uint32_t	wrong;			/* of them, */
+	uint32_t	first;			/* and the first of these */
 	double		error;			/* the largest deviation, in tolerances */
 	bool		finite;			/* wrong elements are, as far as they were looked at */
 	bool		steady;			/* an input gave the same outputs twice, within the tolerance */
@@ -52,23 +53,16 @@ typedef struct Diagnosis
 	char	   *found[2];		/* outputs of both passes */
 } Diagnosis;
 
-static double
-left(const Diagnosis *d)
+static bool
+run(Diagnosis *d, Executor *executor, Side side, bool backwards, char *out)
 {
-	return d->m->trial.ends - clock_now();
+	return checks_runs(d->m, executor, side, &d->arena, d->n, backwards, d->seed, out,
+					   DIAGNOSIS_SECONDS);
 }
 
-/* a run of the i-th input, its outputs to their place in `out` */
+/* Compares runs of a pass; false after conclude(). */
 static bool
-run(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
-{
-	return checks_run_slot(d->m, executor, side, &d->arena, i, d->seed[i],
-						   out + i * d->m->output_bytes, left(d), NULL);
-}
-
-/* compares runs of a pass; which differ goes to `differ`, numbers to `t`; false after conclude() */
-static bool
-compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ, Trial *t)
+compare_runs(Diagnosis *d, const char *expected, const char *found, Trial *t)
 {
 	Measure    *m = d->m;
 
@@ -79,10 +73,12 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 
 		if (!measure_agree(m, expected + at, found + at, m->tolerance, &a))
 			return false;
-		differ[i] = a.wrong >= 0;
-		t->wrong += differ[i];
 		t->error = fmax(t->error, a.error);
-		t->finite = t->finite && !(differ[i] && isfinite(a.c.expected) && !isfinite(a.c.found));
+		if (a.wrong >= 0 && t->wrong++ == 0)
+			t->first = t->runs;
+		if (a.wrong >= 0 && isfinite(a.c.expected) && !isfinite(a.c.found))
+			t->finite = false;
+		t->runs++;
 	}
 	return true;
 }
@@ -93,26 +89,23 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 {
 	Measure    *m = d->m;
 	Trial		twice = {0};
-	bool		differ[MAX_RUNS];
 	Executor	executor;
 	bool		good;
 
 	*t = (Trial) {.finite = true,.steady = true};
-	if (executor_cancelled || left(d) <= 0)
+	if (executor_cancelled || clock_now() >= m->trial.ends)
 		return false;
 	executor_init(&executor);
 	m->result->outcome = OUTCOME_NONE;
 	m->trial.changes = change;
-	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
-	for (uint32_t i = 0; good && i < d->n; i++)
-		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[0]);
-	for (uint32_t i = d->n; good && i-- > 0;)
-		good = run(d, &executor, SIDE_CANDIDATE, i, d->found[1]);
+	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights)
+		&& run(d, &executor, SIDE_CANDIDATE, false, d->found[0])
+		&& run(d, &executor, SIDE_CANDIDATE, true, d->found[1]);
 	m->trial.changes = 0;
 	measure_end(m, &executor);
-	for (int pass = 0; good && pass < 2; pass++)
-		good = compare_runs(d, d->expected, d->found[pass], t->bad[pass], t);
-	good = good && compare_runs(d, d->found[0], d->found[1], differ, &twice);
+	good = good && compare_runs(d, d->expected, d->found[0], t)
+		&& compare_runs(d, d->expected, d->found[1], t)
+		&& compare_runs(d, d->found[0], d->found[1], &twice);
 	t->steady = twice.wrong == 0;
 	return good;
 }
@@ -142,9 +135,8 @@ prepare(Diagnosis *d)
 		|| !(d->found[1] = measure_alloc(m, d->n * m->output_bytes)))
 		return false;
 	executor_init(&reference);
-	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
-	for (uint32_t i = 0; good && i < d->n; i++)
-		good = run(d, &reference, SIDE_REFERENCE, i, d->expected);
+	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights)
+		&& run(d, &reference, SIDE_REFERENCE, false, d->expected);
 	measure_end(m, &reference);
 	return good;
 }
@@ -163,7 +155,7 @@ measure_again(Diagnosis *d, Trial *t)
 	member->by_name = false;
 	if (!attempt(d, 0, t))
 		return false;
-	if (t->wrong < 2 * d->n)
+	if (t->wrong < t->runs)
 		return true;
 	member->by_name = true;
 	return attempt(d, 0, t);
@@ -193,7 +185,7 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 	if (!measure_again(d, &t))
 		return NULL;
 	/* work that is not waited for leaves some outputs right, or shows the noise beneath them */
-	if (t.wrong > 0 && (!noisy || !t.steady || t.wrong < 2 * d->n)
+	if (t.wrong > 0 && (!noisy || !t.steady || t.wrong < t.runs)
 		&& attempt(d, TRIAL_WAITED, &changed) && changed.wrong == 0)
 	{
 		snprintf(text, size, m->backend->apart
@@ -202,7 +194,7 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 				 : "It is right a moment later: something is still at work when the call returns");
 		return "unfinished";
 	}
-	if (t.wrong == 1 && t.bad[0][0])
+	if (t.wrong == 1 && t.first == 0)
 	{
 		snprintf(text, size, "It is wrong in the first call of a process alone, and right "
 				 "from then on, also for the same input");
@@ -212,7 +204,7 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 	{
 		snprintf(text, size, "All outputs are within %.3g tolerances in %u runs: perhaps only its "
 				 "precision is too low, or the task's tolerance too small",
-				 t.wrong > 0 ? ceil(t.error) : 1, 2 * d->n);
+				 t.wrong > 0 ? ceil(t.error) : 1, t.runs);
 		return "tolerance";
 	}
 	if (t.wrong == 0 && d->moved)
@@ -229,7 +221,7 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 				 : "It leaves elements of its outputs as they were");
 		return "uninitialised";
 	}
-	snprintf(text, size, "It is wrong in %u of %u further runs%s", t.wrong, 2 * d->n,
+	snprintf(text, size, "It is wrong in %u of %u further runs%s", t.wrong, t.runs,
 			 t.steady ? "" : ", and gives other outputs for the same input");
 	return "values";
 }
