@@ -29,16 +29,13 @@ extern const ArrayCalls host_arrays;
 /* clang-format on */
 
 /*
- * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
+ * backend.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
  * fills in the rest of the sandbox.
  */
 extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
 								   const char *program, Sandbox *sandbox);
 
-/*
- * torch.c: the generator of a measurement's inputs, and processes forked from the parent of their
- * seat.
- */
+/* the generator of a measurement's inputs, and processes forked from the parent of their seat */
 extern bool torch_hand_arena(Measure *m, Arena *arena);
 extern bool torch_generate(Measure *m, Arena *arena, uint32_t n);
 extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds,
