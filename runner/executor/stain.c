@@ -7,9 +7,9 @@
 #include "executor/stain.h"
 
 #ifdef CUDAL1_STAIN
-/* the text of a file, and a zero after it */
-__asm__(".section .rodata\n.global stain_kernel\nstain_kernel:\n.incbin \"" CUDAL1_STAIN "\"\n"
-		".byte 0\n.previous\n");
+/* machine code for each kind of GPU */
+__asm__(".section .rodata\n.balign 8\n.global stain_kernel\nstain_kernel:\n"
+		".incbin \"" CUDAL1_STAIN "\"\n.previous\n");
 extern const char stain_kernel[] __attribute__((visibility("hidden")));
 #else
 static const char stain_kernel[] = "";
