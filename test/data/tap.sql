@@ -1,4 +1,4 @@
--- What tests of pgtap share, in schema tap of the database of each: the part of a worker, of a role, and of a model.
+-- What tests of pgtap and of some programs share, in schema tap of the database of each: the part of a worker, of a role, and of a model.
 CREATE SCHEMA tap;
 
 -- one whole claim of a device: its job, what became of the result, and the candidate's state then; NULL where there is nothing to do

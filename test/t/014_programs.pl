@@ -19,7 +19,7 @@ my @cases = (
 	['NUL in a string', "raw {\"type\": \"result\", \"outcome\": \"successful\", \"score\": 2, \"detail\": \"\\u0000\"}", 'discarded lost', qr/the result could not be stored/],
 	['bytes that are no UTF-8', "latin", 'discarded lost', qr/the result could not be stored/],
 	['a result that makes no sense', "raw {\"type\": \"result\", \"outcome\": \"great\"}", 'discarded lost', qr/outcome is unknown/],
-	['a score that is no number', "raw {\"type\": \"result\", \"outcome\": \"successful\", \"score\": \"high\"}", 'discarded lost', qr/score/],
+	['a score that is no number', "raw {\"type\": \"result\", \"outcome\": \"successful\", \"score\": \"high\"}", 'discarded lost', qr/malformed result: .*"high"/],
 	['two results', "result 1.1\nresult 2.9", 'successful 1.1'],
 	['an end without a result', "exit 0", 'discarded lost', qr/exit status 0 before it wrote a result/],
 	['a failure to start', "exit 127", 'discarded lost', qr/exit status 127/],
@@ -73,9 +73,7 @@ is($found{oom_score_adj}, '900', 'the kernel takes it before the server');
 $node->safe_psql('postgres', <<'END');
 INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "short", "shipped": false, "build_seconds": 1, "budget_seconds": 0.1,
 	"check_seconds": 0, "run_limit_max": 0.01, "attempts": 2}')).* FROM cudal1.profile p WHERE name = 'quick';
-SELECT cudal1_add_task('hasty', 'void solve(const float *a, float *c) {}', 'c',
-	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
-								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}', 1, '{"profile": "short", "device": "cpu"}');
+SELECT cudal1_add_task('hasty', reference, language, signature, 1, '{"profile": "short", "device": "cpu"}') FROM cudal1.task WHERE name = 'task';
 END
 configure($node, "cudal1.child_grace = 1s");
 sub hasty { return scalar_of($node, "SELECT cudal1_submit('hasty', E'$_[0]')") }

@@ -21,9 +21,7 @@ sub import_files
 {
 	my (@arguments) = @_;
 	my ($out, $err) = ('', '');
-	local $ENV{PGDATABASE} = 'postgres';
-	local $ENV{PGHOST}     = $node->host;
-	local $ENV{PGPORT}     = $node->port;
+	local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 	IPC::Run::run([ 'cudal1-import', @arguments ], '<', \'', '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
 }

@@ -4,9 +4,7 @@ use Testing;
 my $node = start_server('reference', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
 $node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
 
-local $ENV{PGDATABASE} = 'postgres';
-local $ENV{PGHOST}     = $node->host;
-local $ENV{PGPORT}     = $node->port;
+@ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 my $said = `$ENV{TESTDIR}/tools/reference`;
 is($?, 0, 'tools/reference runs');
 

@@ -3,9 +3,7 @@ use Testing;
 use File::Path ();
 
 my $node = start_server('report', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
-local $ENV{PGHOST} = $node->host;
-local $ENV{PGPORT} = $node->port;
-local $ENV{PGDATABASE} = 'postgres';
+@ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $check = "$ENV{TESTDIR}/test/data/page.py";
 
@@ -13,7 +11,7 @@ command_fails_like(['cudal1-report'], qr/no extension cudal1/, 'a database witho
 is(system('cudal1-report -d "host=/nowhere" >/dev/null 2>&1') >> 8, 3, 'no connection is exit status 3');
 is(system('cudal1-report --missing two >/dev/null 2>&1') >> 8, 2, 'a bad argument is 2');
 
-$node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
+$node->safe_psql('postgres', 'CREATE EXTENSION cudal1;' . slurp_file("$ENV{TESTDIR}/test/data/tap.sql"));
 command_ok(['cudal1-report', '-o', "$dir/empty.html"], 'an empty database has a report');
 command_ok(['python3', $check, "$dir/empty.html"], 'which is sound');
 command_like(['cudal1-report', '--text'], qr/^All\s+0\s/m, 'as text, too');
@@ -62,28 +60,23 @@ DECLARE
 BEGIN
 	FOR i IN 1 .. 3 LOOP
 		PERFORM cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', 'better ' || i, '<b>bold</b>');
-		SELECT * INTO c FROM cudal1.claim(1, 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
+		PERFORM tap.work(1, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
 	END LOOP;
 	PERFORM cudal1_profile(candidate_id) FROM cudal1.candidate WHERE code = 'better 2';
-	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "evidence": {"profile": {"tool": "perf", "counters": [
+	PERFORM tap.work(1, '{"outcome": "successful", "evidence": {"profile": {"tool": "perf", "counters": [
 		{"name": "core time", "value": 2.8765e-7, "unit": "s"}, {"name": "<i>hits</i>", "value": 98.46, "unit": "%"}]}}}');
 	PERFORM cudal1_submit_response(q.prompt_id, E'## Performance Analysis\nx\n## Algorithm Design\nx\n## Code Implementation\n```python\nbetter 1\nand more\n```\n',
 		'<b>bold</b>') FROM cudal1_prompt('<script>alert("x")</script> & ''quotes'' | bars') AS q;
-	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.4));
+	PERFORM tap.work(1, jsonb_build_object('outcome', 'successful', 'score', 1.4));
 	PERFORM cudal1_reverify('0 seconds');
-	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
+	PERFORM tap.work(1, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
 	-- a trainer's groups, the answers to the later ones better
 	PERFORM cudal1_open_pool('none-1');
 	PERFORM cudal1_add_campaign('<u>run</u>', 'contrastive', tasks => ARRAY['<script>alert("x")</script> & ''quotes'' | bars'],
 		options => '{"method": "of the run", "group_size": 2, "exemplars": 0}', pool => 'none-1');
 	FOR i IN 1 .. 4 LOOP
 		PERFORM cudal1_answer_group(g.group_key, ARRAY[format(E'```python\ntrained %s\n```', i), 'no code']) FROM cudal1_next_group('<u>run</u>') AS g;
-		SELECT * INTO c FROM cudal1.claim(1, 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', i * 0.2));
+		PERFORM tap.work(1, jsonb_build_object('outcome', 'successful', 'score', i * 0.2));
 	END LOOP;
 	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
 	FOR i IN 1 .. 5 LOOP

@@ -3,9 +3,7 @@ use Testing;
 use Sys::Hostname;
 
 my $node = start_server('top', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
-local $ENV{PGHOST} = $node->host;
-local $ENV{PGPORT} = $node->port;
-local $ENV{PGDATABASE} = 'postgres';
+@ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
 sub frame
 {
@@ -19,7 +17,7 @@ command_fails_like([ 'cudal1-top', '--once' ], qr/no extension cudal1/, 'a datab
 is(system('cudal1-top -d "host=/nowhere" 2>/dev/null') >> 8, 3, 'no connection is exit status 3');
 is(system('cudal1-top --interval 0 2>/dev/null') >> 8, 2, 'a bad argument is 2');
 
-$node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
+$node->safe_psql('postgres', 'CREATE EXTENSION cudal1;' . slurp_file("$ENV{TESTDIR}/test/data/tap.sql"));
 like(frame(), qr/^postgres .* 0 verdicts in the last minute.* 0 waiting\n.*^Devices\n.*^Best of each task, 0 of 0 solved\n/ms, 'an empty database has a frame');
 
 # a task whose name would move the cursor, one that is measured, two roles that wait
@@ -35,11 +33,9 @@ DECLARE
 	c	record;
 BEGIN
 	PERFORM cudal1_submit('softmax', 'good', 'mine');
-	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
+	PERFORM tap.work(1, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
 	PERFORM cudal1_submit('[red]brackets[/red]', 'bad', 'mine');
-	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'wrong_output', 'detail', E'element \\u001b[2J3 differs ' || repeat('much ', 60) || E'\\nmore'));
+	PERFORM tap.work(1, jsonb_build_object('outcome', 'wrong_output', 'detail', E'element \\u001b[2J3 differs ' || repeat('much ', 60) || E'\\nmore'));
 	PERFORM cudal1_submit('softmax', 'now', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
 	PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring", "pairs": 3, "rounds": 41, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
@@ -104,13 +100,10 @@ for my $role (qw(anna reader))
 # a code that compiles to the same as an earlier one is paid what that one was
 $node->safe_psql('postgres', <<'SQL');
 DO $$
-DECLARE
-	c	record;
 BEGIN
 	PERFORM cudal1.finish(job_id, attempt, '{"outcome": "wrong_output"}') FROM held;
 	FOR i IN 1..2 LOOP
-		SELECT * INTO c FROM cudal1.claim(1, 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1 + i / 10.0, 'protocol', 2, 'code_key', repeat('a', 64)));
+		PERFORM tap.work(1, jsonb_build_object('outcome', 'successful', 'score', 1.1 + i / 10.0, 'protocol', 2, 'code_key', repeat('a', 64)));
 	END LOOP;
 END
 $$;
