@@ -29,7 +29,7 @@ extern const ArrayCalls host_arrays;
 /* clang-format on */
 
 /*
- * backend.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
+ * starts.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
  * fills in the rest of the sandbox.
  */
 extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,

@@ -1,0 +1,120 @@
+/*
+ * starts.c
+ *		How processes of either device start: our own programs that load compiled code (exec-c,
+ *		exec-cuda), and forks of PyTorch's parents, one of which makes inputs.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/backend/parts.h"
+
+/* Writes the function to call and its arguments. */
+static int
+write_call(Measure *m, uint32_t slots)
+{
+	const Signature *s = &m->job->signature;
+	WireCall	call;
+
+	memset(&call, 0, sizeof(call));
+	strcpy(call.entry, s->entry);
+	call.arguments = (uint32_t) s->arguments;
+	call.slots = slots;
+	call.input_slot_bytes = m->inputs.slot_bytes;
+	call.output_slot_bytes = m->output_slot_bytes;
+	call.data_limit = (uint64_t) m->job->profile.memory_mb << 20;
+	for (int i = 0; i < s->arguments; i++)
+	{
+		const Argument *a = &s->argument[i];
+		WireArgument *w = &call.argument[i];
+
+		w->dtype = a->tensor.dtype;
+		memcpy(w->scalar, a->scalar, sizeof(w->scalar));
+		if (a->role == ROLE_SCALAR)
+			w->kind = WIRE_ARGUMENT_SCALAR;
+		else if (a->output >= 0)
+		{
+			w->kind = WIRE_ARGUMENT_OUTPUT;
+			w->offset = m->output[a->output].offset;
+		}
+		else
+		{
+			w->kind = WIRE_ARGUMENT_INPUT;
+			w->offset = m->inputs.tensor[a->input].offset;
+		}
+	}
+	return memory_file("call", &call, sizeof(call));
+}
+
+ExecutorResult
+native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,
+			 Sandbox *sandbox)
+{
+	const char *inside = code == SIDE_REFERENCE ? "/code/reference/code.so"
+		: "/code/candidate/code.so";
+	char		path[PATH_MAX + 32];
+	const char *argv[] = {path, m->options->unsandboxed ? m->code[code]->library : inside, NULL};
+	int			call_fd = write_call(m, arena->slots);
+	ExecutorResult result;
+
+	snprintf(path, sizeof(path), "%s/%s", m->options->libdir, program);
+	sandbox->argv = argv;
+	sandbox->cores = &m->device.cores;
+	sandbox->file_bytes = OUTPUT_LIMIT;
+	sandbox->unsandboxed = m->options->unsandboxed;
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->code[code]->library, false, inside};
+	result = executor_start(executor, sandbox, arena, call_fd, m->live.filter_fd, START_SECONDS);
+	close(call_fd);
+	return result;
+}
+
+bool
+torch_hand_arena(Measure *m, Arena *arena)
+{
+	ExecutorResult result = EXECUTOR_OK;
+	WireOp		op = m->live.generating ? WIRE_ARENA : WIRE_DESCRIBE;
+	double		start = clock_now();
+
+	/* One generator runs the task's code for a whole measurement; it gets each new arena. */
+	if (m->live.generating)
+		m->live.generator.handed = arena->master_fd;
+	else
+		result = executor_fork(&m->live.generator, &m->live.zygote[GENERATOR_SEAT],
+							   (int[]) {arena->master_fd, m->code[SIDE_REFERENCE]->source_fd}, 2,
+							   START_SECONDS);
+	m->live.generating = true;
+	if (result != EXECUTOR_OK)
+		return measure_failed(m, SIDE_REFERENCE, &m->live.generator, EXECUTOR_BROKEN,
+							  "at the start of the generator");
+	executor_freeze(&m->live.generator);
+	m->live.generator.control->slot_bytes = m->inputs.slot_bytes;
+	m->live.generator.control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->inputs.slot_bytes);
+	m->live.generator.control->gpu_bytes[1] = 0;
+	result = executor_command(&m->live.generator, op, arena->slots, 0, 0,
+							  m->job->profile.build_seconds, NULL);
+	measure_spent(m, SPENT_INPUTS, start);
+	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
+}
+
+bool
+torch_generate(Measure *m, Arena *arena, uint32_t n)
+{
+	ExecutorResult result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0, 0,
+											 m->job->profile.build_seconds, NULL);
+
+	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
+}
+
+ExecutorResult
+torch_fork(Measure *m, Executor *executor, int seat, const int *fds, int nfds)
+{
+	ExecutorResult result = executor_fork(executor, &m->live.zygote[seat], fds, nfds,
+										  START_SECONDS);
+
+	if (result == EXECUTOR_OK)
+		sched_setaffinity(executor->pid, sizeof(m->device.cores), &m->device.cores);
+	return result;
+}
