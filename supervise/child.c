@@ -150,6 +150,56 @@ close_all(Cudal1Child *child)
 	child->gone = true;
 }
 
+/* ---- input ---- */
+
+static void
+send_input(Cudal1Child *child)
+{
+	while (child->in >= 0 && child->input_sent < child->input.length)
+	{
+		size_t		left = child->input.length - child->input_sent;
+		ssize_t		n = write(child->in, child->input.data + child->input_sent, left);
+
+		if (n > 0)
+			child->input_sent += (size_t) n;
+		else if (n < 0 && errno == EINTR)
+			continue;
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		{
+			if (!child->input_watched)
+				child->input_watched = watch(child->in, EPOLLOUT);
+			return;
+		}
+		else
+		{
+			/* the child has closed its end; how it ends says why */
+			child->input_open = false;
+			break;
+		}
+	}
+	if (child->input_sent == child->input.length)
+		child->input_sent = child->input.length = 0;
+	if (!child->input_open)
+		close_end(&child->in);
+	else if (child->input_watched)
+	{
+		/* a pipe with room is always writable, so it is watched only while input waits */
+		(void) epoll_ctl(epoll_descriptor, EPOLL_CTL_DEL, child->in, NULL);
+		child->input_watched = false;
+	}
+}
+
+void
+cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
+{
+	if (child->in < 0 || !child->input_open)
+		return;
+	cudal1_buffer_append(&child->input, data, length);
+	/* without all of its input the child can't work, and the end of its input ends it */
+	child->input_open = !child->input.lost;
+	send_input(child);
+}
+
 /* ---- start ---- */
 
 typedef struct Launch
@@ -275,17 +325,8 @@ fork_child(Cudal1Child *child, Launch *launch)
 	child->pid = pid;
 	child->next = children;
 	children = child;
+	child->pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
 	return true;
-}
-
-/* Input that is sent later wakes the host only when a full pipe has room again. */
-static bool
-watch_child(Cudal1Child *child)
-{
-	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
-	return child->pidfd >= 0 && !child->input.lost && watch(child->pidfd, EPOLLIN)
-		&& watch(child->out, EPOLLIN) && watch(child->err, EPOLLIN)
-		&& watch(child->in, EPOLLOUT | EPOLLET);
 }
 
 bool
@@ -307,7 +348,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		failed = "make pipes for";
 	else if (!fork_child(child, &launch))
 		failed = "fork for";
-	else if (!watch_child(child))
+	else if (child->pidfd < 0 || child->input.lost || !watch(child->pidfd, EPOLLIN)
+			 || !watch(child->out, EPOLLIN) || !watch(child->err, EPOLLIN))
 		failed = "watch";
 	if (failed)
 	{
@@ -316,48 +358,11 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	}
 	for (int i = 0; i < 3; i++)
 		close_end(&launch.ends[i]);
+	send_input(child);
 	return !failed;
 }
 
-/* ---- pipes ---- */
-
-static void
-send_input(Cudal1Child *child)
-{
-	while (child->in >= 0 && child->input_sent < child->input.length)
-	{
-		size_t		left = child->input.length - child->input_sent;
-		ssize_t		n = write(child->in, child->input.data + child->input_sent, left);
-
-		if (n > 0)
-			child->input_sent += (size_t) n;
-		else if (n < 0 && errno == EINTR)
-			continue;
-		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return;
-		else
-		{
-			/* the child has closed its end; how it ends says why */
-			child->input_open = false;
-			break;
-		}
-	}
-	if (child->input_sent == child->input.length)
-		child->input_sent = child->input.length = 0;
-	if (!child->input_open)
-		close_end(&child->in);
-}
-
-void
-cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
-{
-	if (child->in < 0 || !child->input_open)
-		return;
-	cudal1_buffer_append(&child->input, data, length);
-	/* without all of its input the child can't work, and the end of its input ends it */
-	child->input_open = !child->input.lost;
-	send_input(child);
-}
+/* ---- output ---- */
 
 /* logs a line of standard error; bytes that are not printable ASCII become question marks */
 static void

@@ -438,9 +438,7 @@ int64_t
 cudal1_jobs_next_ms(void)
 {
 	/* without a connection nothing is done for a job whose child is gone */
-	bool		any = cudal1_jobs_measuring() || (heats && cudal1_queue->connected());
-
-	return any ? POLL_MS : 3600 * 1000;
+	return cudal1_jobs_measuring() || (heats && cudal1_queue->connected()) ? POLL_MS : 3600 * 1000;
 }
 
 void

@@ -110,6 +110,12 @@ stop_endpoint('tcp');
 add_model($node, $endpoint, 'wait:never', more => ', concurrency => 2');
 $id = ask('wait:never', 4);
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($id) AND state = 'running'", '2', 'two are in flight, as the model takes no more');
+# hundredths of a second that the worker has spent
+sub spent { my @stat = split ' ', slurp_file("/proc/$_[0]/stat") =~ s/.*\) //sr; return $stat[11] + $stat[12] }
+my $worker = worker_pid($node);
+my $spent = spent($worker);
+sleep 2;
+cmp_ok(spent($worker) - $spent, '<', 50, 'while it waits for answers the worker sleeps');
 $node->safe_psql('postgres', "SELECT cudal1_cancel_requests(ARRAY[$id])");
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($id) AND state = 'cancelled'", '4', 'all are cancelled, also in flight');
 
