@@ -115,7 +115,7 @@ sub spent { my @stat = split ' ', slurp_file("/proc/$_[0]/stat") =~ s/.*\) //sr;
 my $worker = worker_pid($node);
 my $spent = spent($worker);
 sleep 2;
-cmp_ok(spent($worker) - $spent, '<', 50, 'while it waits for answers the worker sleeps');
+cmp_ok(spent($worker) - $spent, '<', 20, 'while it waits for answers the worker sleeps');
 $node->safe_psql('postgres', "SELECT cudal1_cancel_requests(ARRAY[$id])");
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($id) AND state = 'cancelled'", '4', 'all are cancelled, also in flight');
 
