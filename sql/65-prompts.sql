@@ -45,23 +45,6 @@ $$;
 COMMENT ON FUNCTION cudal1.code_of_bucket IS
 'one of the codes of a bucket, each with the same chance';
 
-CREATE FUNCTION cudal1.softmax(means float8[], temperature float8)
-RETURNS float8[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-	most	constant float8 := (SELECT max(m) FROM unnest(means) AS m);
-	-- less than e^-700 would underflow, and is drawn never
-	weights	constant float8[] := ARRAY(SELECT exp(greatest((u.mean - most) / temperature, -700))
-		FROM unnest(means) WITH ORDINALITY AS u (mean, n) ORDER BY u.n);
-	total	constant float8 := (SELECT sum(w) FROM unnest(weights) AS w);
-BEGIN
-	RETURN ARRAY(SELECT u.weight / total FROM unnest(weights) WITH ORDINALITY AS u (weight, n)
-		ORDER BY u.n);
-END
-$$;
-COMMENT ON FUNCTION cudal1.softmax IS
-'the probabilities of cells (CUDA-L1, eq. 1), less the largest mean so that nothing overflows';
-
 CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
 	pool text DEFAULT 'main', recorded boolean DEFAULT true)
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int,
@@ -182,8 +165,11 @@ BEGIN
 						ELSE jsonb_build_object('cluster', u.number) END
 						|| jsonb_build_object('mean', u.mean, 'probability', u.probability)
 						ORDER BY u.number))
-			FROM unnest(numbers, counts, means,
-				cudal1.softmax(means, heat)) AS u (number, codes, mean, probability)
+			FROM (SELECT v.*, v.weight / sum(v.weight) OVER () AS probability
+				-- less the largest mean nothing overflows, and above e^-700 nothing underflows
+				FROM (SELECT w.*,
+						exp(greatest((w.mean - max(w.mean) OVER ()) / heat, -700)) AS weight
+					FROM unnest(numbers, counts, means) AS w (number, codes, mean)) AS v) AS u
 			WHERE u.probability > 5e-17);
 	END IF;
 	RETURN QUERY SELECT x.candidate_id,
@@ -234,20 +220,18 @@ BEGIN
 		t := cudal1.find_task(task);		-- raises the error
 	END IF;
 	RETURN QUERY
-		SELECT b.bucket, e.edges[1], e.edges[2], b.codes,
+		SELECT b.bucket, CASE t.score_scale WHEN 'log' THEN exp(e.lower) ELSE e.lower END,
+				CASE t.score_scale WHEN 'log' THEN exp(e.upper) ELSE e.upper END, b.codes,
 				CASE t.score_scale WHEN 'log' THEN exp(b.mean) ELSE b.mean END,
-				(cudal1.softmax(array_agg(b.mean) OVER w,
-					coalesce(cudal1_bucket_stats.temperature, t.temperature)))
-					[row_number() OVER (ORDER BY b.bucket)]
-			FROM cudal1.bucket AS b CROSS JOIN LATERAL (
+				b.weight / sum(b.weight) OVER ()
+			-- as in cudal1.draw()
+			FROM (SELECT x.bucket, x.codes, x.mean, exp(greatest((x.mean - max(x.mean) OVER ())
+						/ coalesce(cudal1_bucket_stats.temperature, t.temperature), -700)) AS weight
+					FROM cudal1.bucket AS x
+					WHERE x.task_id = t.task_id AND x.pool_id = in_pool) AS b
 				-- numeric, as in cudal1.bucket_of()
-				SELECT array_agg(CASE t.score_scale WHEN 'log' THEN exp(k.edge::float8)
-						ELSE k.edge::float8 END ORDER BY k.edge) AS edges
-					FROM (VALUES (b.bucket * t.bucket_width::numeric),
-						((b.bucket + 1) * t.bucket_width::numeric)) AS k (edge)) AS e
-			WHERE b.task_id = t.task_id AND b.pool_id = in_pool
-			WINDOW w AS (ORDER BY b.bucket ROWS BETWEEN UNBOUNDED PRECEDING
-				AND UNBOUNDED FOLLOWING)
+				CROSS JOIN LATERAL (SELECT (b.bucket * t.bucket_width::numeric)::float8 AS lower,
+					((b.bucket + 1) * t.bucket_width::numeric)::float8 AS upper) AS e
 			ORDER BY b.bucket;
 END
 $$;
