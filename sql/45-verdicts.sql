@@ -66,7 +66,7 @@ COMMENT ON FUNCTION cudal1.read_result IS
 -- candidate states: how a candidate ends, and the ways in which it waits
 
 CREATE FUNCTION cudal1.give_verdict(c cudal1.candidate, failure text, measurement_id bigint,
-	detail text, paid cudal1.measurement DEFAULT NULL)
+	detail text, paid cudal1.measurement DEFAULT NULL, import_device text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
@@ -79,8 +79,8 @@ BEGIN
 			reward = CASE ends WHEN 'successful' THEN cudal1.conservative_round(paid.score)
 				WHEN 'failed' THEN 0 END,
 			wide = coalesce(paid.wide, false), half_width = paid.half_width,
-			import_device = NULL, measurement_id = give_verdict.measurement_id,
-			decided_at = clock_timestamp()
+			import_device = give_verdict.import_device,
+			measurement_id = give_verdict.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	-- Other roles wait for it by jobs of their own. One that is locked by its role, or not
 	-- committed yet, is dropped when its turn comes.
@@ -108,7 +108,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.give_verdict IS
 'makes a locked candidate successful (failure NULL), failed, or, for unverified, lost and cancelled,
-discarded';
+discarded. import_device: where an imported score was measured';
 
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

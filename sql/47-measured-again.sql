@@ -261,6 +261,7 @@ AS $$
 DECLARE
 	t		cudal1.task;
 	c		cudal1.candidate;
+	paid	cudal1.measurement;
 	withheld constant boolean := code IS NULL;
 	s		float8 := nullif(speedup, 0);
 	body	text := coalesce(replace(code, E'\r\n', E'\n'), '');
@@ -308,17 +309,12 @@ BEGIN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
-		UPDATE cudal1.candidate AS x
-			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
-				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
-				failure = CASE WHEN s IS NULL THEN 'reported' END,
-				detail = NULL, score = s, wide = false, half_width = NULL,
-				reward = coalesce(cudal1.conservative_round(s), 0),
-				import_device = cudal1_import_result.device, measurement_id = NULL,
-				decided_at = now()
-			WHERE x.candidate_id = c.candidate_id;
-		PERFORM cudal1.place_candidate(c.candidate_id);
-		PERFORM cudal1.wake_waiters();
+		UPDATE cudal1.candidate AS x SET purpose = 'normal'
+			WHERE x.candidate_id = c.candidate_id AND x.purpose NOT IN ('normal', 'withheld');
+		paid.score := s;
+		PERFORM cudal1.give_verdict(c, CASE WHEN s IS NULL THEN 'reported' END, NULL, NULL, paid,
+				cudal1_import_result.device),
+			cudal1.wake_waiters();
 		RETURN c.candidate_id;
 	END IF;
 	-- the proposal counts for islands all the same
