@@ -12,26 +12,36 @@
  */
 
 CREATE FUNCTION cudal1.enqueue(kind text, t cudal1.task, candidate_id bigint, priority int,
-	owner text, deadline timestamptz DEFAULT NULL, device text DEFAULT NULL,
-	first_measurement bigint DEFAULT NULL)
+	owner text, profile text DEFAULT NULL, device text DEFAULT NULL,
+	deadline timestamptz DEFAULT NULL, first_measurement bigint DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	id		bigint;
 BEGIN
+	profile := coalesce(profile, t.profile);
+	device := coalesce(device, t.device_model, t.device);
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
 			deadline, trainer, first_measurement)
-		VALUES (enqueue.kind, t.task_id, enqueue.candidate_id, t.profile,
-				coalesce(enqueue.device, t.device_model, t.device), t.cores, t.language,
-				enqueue.priority, enqueue.deadline, enqueue.owner, enqueue.first_measurement)
+		VALUES (enqueue.kind, t.task_id, enqueue.candidate_id, enqueue.profile, enqueue.device,
+				t.cores, t.language, enqueue.priority, enqueue.deadline, enqueue.owner,
+				enqueue.first_measurement)
 		ON CONFLICT DO NOTHING
 		RETURNING job_id INTO id;
+	IF id IS NULL AND kind = 'evaluate' THEN
+		-- one that is being withdrawn is wanted again
+		UPDATE cudal1.job AS j SET cancel_requested = false
+			WHERE j.candidate_id = enqueue.candidate_id AND j.kind = 'evaluate'
+				AND j.profile = enqueue.profile AND j.device = enqueue.device
+				AND j.cancel_requested
+			RETURNING j.job_id INTO id;
+	END IF;
 	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue IS
-'queues a job by the profile in t, in the turn and quota of a role (empty: none), on a device (NULL:
-the task''s); NULL where it is queued already';
+'queues a job in the turn and quota of a role (empty: none), by a profile and on a device (NULL: the
+task''s); NULL where it is queued already';
 
 CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -89,7 +99,8 @@ BEGIN
 					AND (x.state IN ('queued', 'measuring', 'verifying') OR x.imported))
 			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r)
 		THEN
-			PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner, deadline);
+			PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner,
+				deadline => deadline);
 		END IF;
 		-- Its other proposers may have cancelled it in the meantime. Now it is wanted again.
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
@@ -113,7 +124,7 @@ BEGIN
 						   AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
-		PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner, deadline);
+		PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner, deadline => deadline);
 		RETURN true;
 	END IF;
 	RETURN false;

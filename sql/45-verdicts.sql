@@ -385,9 +385,8 @@ BEGIN
 		IF j.kind <> 'verify' AND s > p.verify_above
 			AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				AND s <= c.score) THEN
-			t.profile := j.profile;
-			PERFORM cudal1.enqueue('verify', t, j.candidate_id, j.priority + 1000, j.trainer, NULL,
-				d.model, r.measurement_id);
+			PERFORM cudal1.enqueue('verify', t, j.candidate_id, j.priority + 1000, j.trainer,
+				j.profile, d.model, first_measurement => r.measurement_id);
 			UPDATE cudal1.candidate AS x SET state = 'verifying'
 				WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
 			PERFORM cudal1.wake();

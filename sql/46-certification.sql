@@ -60,8 +60,7 @@ BEGIN
 		RETURN false;
 	END IF;
 	-- the task is not locked, because its verdicts would wait for this transaction
-	t.profile := 'certify';
-	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
+	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '', 'certify');
 	PERFORM cudal1.wake();
 	RETURN true;
 END

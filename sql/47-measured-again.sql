@@ -41,31 +41,25 @@ BEGIN
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
 			AND (c.state <> 'successful' OR c.purpose = 'withheld' OR t.retired_at IS NOT NULL)
-		ORDER BY c.candidate_id LIMIT 10);
-	IF cardinality(passed) > 0 THEN
+		ORDER BY c.candidate_id);
+	IF passed <> '{}' THEN
 		RAISE NOTICE USING
 			MESSAGE = format('candidates that are not evaluated: %s',
-				array_to_string(passed, ', ')),
+				array_to_string(passed[:10], ', ')),
 			DETAIL = 'Only successful candidates whose code is here, of tasks that are not '
 				'retired, are evaluated.';
 	END IF;
 
-	WITH added AS (
-		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language,
-			priority, trainer)
-			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
-					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language,
-					cudal1_evaluate.priority, ''
+	SELECT array_agg(q.job_id), array_agg(DISTINCT (o.task).task_id) INTO jobs, tasks
+		FROM (SELECT t AS task, c.candidate_id
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
-					AND c.state = 'successful' AND c.purpose <> 'withheld'
-					AND t.retired_at IS NULL
-				ORDER BY c.candidate_id
-			-- one that is being withdrawn is wanted again
-			ON CONFLICT (candidate_id, profile, device) WHERE kind = 'evaluate'
-				DO UPDATE SET cancel_requested = false WHERE j.cancel_requested
-			RETURNING j.task_id, j.job_id)
-	SELECT array_agg(added.job_id), array_agg(DISTINCT added.task_id) INTO jobs, tasks FROM added;
+					AND c.candidate_id <> ALL (passed)
+				ORDER BY c.candidate_id OFFSET 0) AS o
+			CROSS JOIN LATERAL cudal1.enqueue('evaluate', o.task, o.candidate_id,
+				cudal1_evaluate.priority, '', cudal1_evaluate.profile, cudal1_evaluate.device)
+				AS q (job_id)
+		WHERE q.job_id IS NOT NULL;
 	IF jobs IS NOT NULL THEN
 		SELECT count(*) AS n, avg(m.device_seconds) AS mean INTO c FROM cudal1.measurement AS m
 			WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND m.profile = p.name;
@@ -220,8 +214,7 @@ BEGIN
 			WHERE c.candidate_id = id;
 		IF EXISTS (SELECT FROM cudal1.candidate AS c
 				WHERE c.candidate_id = id AND c.purpose = 'reference') THEN
-			t.profile := 'certify';
-			PERFORM cudal1.enqueue('measure', t, id, -1000000000, '');
+			PERFORM cudal1.enqueue('measure', t, id, -1000000000, '', 'certify');
 			CONTINUE;
 		END IF;
 		-- A role's job has the profile of its first proposal. What answers a group's prompt has the
@@ -236,8 +229,7 @@ BEGIN
 					SELECT FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted)) AS p
 			ORDER BY p.name, p.proposal_id
 		LOOP
-			t.profile := o.profile;
-			PERFORM cudal1.enqueue('measure', t, id, 0, o.name);
+			PERFORM cudal1.enqueue('measure', t, id, 0, o.name, o.profile);
 		END LOOP;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
@@ -403,7 +395,7 @@ BEGIN
 		SELECT k.candidate_id INTO STRICT id FROM cudal1.candidate AS k
 			WHERE k.task_id = t.task_id AND k.purpose = 'reference';
 		n := n + (cudal1.enqueue('evaluate', t, id, cudal1_measure_aa.priority, cudal1.caller(),
-			NULL, d.device_key) IS NOT NULL)::int;
+			device => d.device_key) IS NOT NULL)::int;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
