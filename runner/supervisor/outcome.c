@@ -156,34 +156,14 @@ is_shortage(const char *text)
 		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
 }
 
-/* the code word of what ended a block or a start; NULL where a detector has one */
+/* The code word of a process's end. */
 static const char *
-cause_of(const Executor *executor, ExecutorResult result, const char *when)
+cause_of_end(int status)
 {
-	const char *text = executor->text;
-	int			number;
+	int			number = status >= 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-	switch (result)
-	{
-		case EXECUTOR_FAILED:
-			if (is_syntax(text))
-				return "syntax";
-			return is_shortage(text) ? "memory_limit" : "exception";
-		case EXECUTOR_UNSUPPORTED:
-			return "unsupported";
-		case EXECUTOR_FAULTED:
-			return "kernel_fault";
-		case EXECUTOR_TIMEOUT:
-			return strstr(when, "loaded") ? "slow_load" : executor->met ? "slow_run" : "slow_first";
-		case EXECUTOR_ENDED:
-			if (executor->wait_status < 0 || !WIFSIGNALED(executor->wait_status))
-				return "exit";
-			number = WTERMSIG(executor->wait_status);
-			return number == SIGSEGV || number == SIGBUS ? "segfault"
-				: number == SIGSYS ? "forbidden_call" : "signal";
-		default:
-			return NULL;
-	}
+	return number == 0 ? "exit" : number == SIGSEGV || number == SIGBUS ? "segfault"
+		: number == SIGSYS ? "forbidden_call" : "signal";
 }
 
 bool
@@ -193,8 +173,6 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	struct stat st = {.st_size = 0};
 	const char *who = name_of_side(side);
 	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
-	const char *cause;
-	bool		printed;
 
 	if (result == EXECUTOR_OK)
 		return true;
@@ -225,14 +203,13 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	log_read(executor->log_fd, false, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);
-	printed = st.st_size >= OUTPUT_LIMIT
-		&& (result == EXECUTOR_ENDED || (result == EXECUTOR_FAILED && side == SIDE_CANDIDATE));
-	cause = printed ? "printed" : cause_of(executor, result, when);
-	if (cause)
-		measure_cause(m, side, cause);
-	if (printed)
+	if (st.st_size >= OUTPUT_LIMIT
+		&& (result == EXECUTOR_ENDED || (result == EXECUTOR_FAILED && side == SIDE_CANDIDATE)))
+	{
+		measure_cause(m, side, "printed");
 		return conclude(m, crash, "%s printed more than %d MiB %s", who,
 						(int) (OUTPUT_LIMIT >> 20), when);
+	}
 	switch (result)
 	{
 		case EXECUTOR_OK:
@@ -245,21 +222,28 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (side == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
 								executor->text);
+			measure_cause(m, side, is_syntax(executor->text) ? "syntax"
+						  : is_shortage(executor->text) ? "memory_limit" : "exception");
 			return conclude(m, is_syntax(executor->text)
 							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s",
 							who, when, executor->text);
 		case EXECUTOR_FAULTED:
+			measure_cause(m, side, "kernel_fault");
 			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
 		case EXECUTOR_UNSUPPORTED:
+			measure_cause(m, side, "unsupported");
 			return conclude(m, outcome_of(side, OUTCOME_LAUNCH_FAILURE), "%s: %s", who,
 							executor->text);
 		case EXECUTOR_TIMEOUT:
 			m->member->killed = executor->last.halted;
+			measure_cause(m, side, strstr(when, "loaded") ? "slow_load"
+						  : executor->met ? "slow_run" : "slow_first");
 			return conclude(m, outcome_of(side, OUTCOME_TIMEOUT),
 							"%s did not end within its limit of %.3g s %s%s%s", who,
 							executor->last.limit, when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
 			m->member->killed = is_killed(executor, result);
+			measure_cause(m, side, cause_of_end(executor->wait_status));
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who,
 								signal_text(WTERMSIG(executor->wait_status)), when,
