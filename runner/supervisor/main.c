@@ -287,8 +287,6 @@ read_options(int argc, char **argv, CommandLine *line)
 	Cli	   *p = &line->cli;
 	const char *scratch = NULL;
 	const char *libdir = NULL;
-	const char *cores = NULL;
-	char	   *end;
 	int			status;
 	const Option options[] = {
 		{"signature", OPTION_TEXT, &p->signature},
@@ -298,7 +296,7 @@ read_options(int argc, char **argv, CommandLine *line)
 		{"text", OPTION_FLAG, &p->text},
 		{"profile-with", OPTION_TEXT, &p->profile_with},
 		{"device", OPTION_TEXT, &p->device},
-		{"cores", OPTION_TEXT, &cores},
+		{"cores", OPTION_INTEGER, &p->cores, 1, CPU_SETSIZE},
 		{"python", OPTION_TEXT, &o->python},
 		{"scratch", OPTION_TEXT, &scratch},
 		{"libdir", OPTION_TEXT, &libdir},
@@ -316,12 +314,6 @@ read_options(int argc, char **argv, CommandLine *line)
 		&& strcmp(p->profile_with, "ncu") != 0 && strcmp(p->profile_with, "timeline") != 0)
 	{
 		fputs("cudal1-measure: --profile-with takes perf, ncu or timeline\n", stderr);
-		return CLI_USAGE;
-	}
-	p->cores = cores ? (int) strtol(cores, &end, 10) : 0;
-	if (cores && (*end || p->cores < 1))
-	{
-		fputs("cudal1-measure: --cores takes a number from 1 on\n", stderr);
 		return CLI_USAGE;
 	}
 	return -1;
