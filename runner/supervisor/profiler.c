@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,16 +25,16 @@ profiler_fails(const Profiling *run, char *said, size_t size)
 	char	   *text = json_dumps(root, 0);
 	const char *python = run->options->python;
 	char		script[4096];
-	int			job = memfd_create("job", MFD_CLOEXEC);
-	int			out = memfd_create("said", MFD_CLOEXEC);
-	ssize_t		n = text ? (ssize_t) strlen(text) : 0;
+	int			job = text ? memory_file("job", text, strlen(text)) : -1;
+	int			out = log_file();
+	ssize_t		n;
 	int			status = -1;
 	pid_t		pid;
 
 	snprintf(script, sizeof(script), "%s/profile_code.py", run->options->libdir);
 	snprintf(said, size, "no memory for the job");
 	json_decref(root);
-	if (text && job >= 0 && out >= 0 && pwrite(job, text, (size_t) n, 0) == n)
+	if (job >= 0 && out >= 0 && lseek(job, 0, SEEK_SET) == 0)
 	{
 		pid = fork();
 		if (pid == 0)
