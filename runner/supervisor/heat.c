@@ -31,7 +31,7 @@ init(Member *member, const char *source)
 }
 
 void
-heat_init(Measure *m, const int *numbers, int n)
+heat_init(Measure *m, int first, int n)
 {
 	m->members = measure_zeroed((size_t) n, sizeof(*m->members));
 	m->nmembers = n;
@@ -42,8 +42,8 @@ heat_init(Measure *m, const int *numbers, int n)
 	init(&m->all, "");
 	for (int i = 0; i < n; i++)
 	{
-		m->members[i].number = numbers[i];
-		init(&m->members[i], m->job->candidate[numbers[i]].code);
+		m->members[i].number = first + i;
+		init(&m->members[i], m->job->candidate[first + i].code);
 	}
 	heat_enter_all(m);
 }

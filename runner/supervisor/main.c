@@ -156,13 +156,6 @@ end_orphans(void)
 		;
 }
 
-/* candidates of a job, by number */
-typedef struct Numbers
-{
-	int			number[HEAT_MAX];
-	int			n;
-} Numbers;
-
 /* whether a signal to all processes of the job may have caused this outcome */
 static bool
 doubtful(const Member *member)
@@ -190,17 +183,18 @@ heed_signals(Measure *m)
 }
 
 /*
- * Measures these candidates and prints their results, but for those of `killed`, where that is not
- * NULL: these are to be measured again.
+ * Measures `n` candidates from `first` on and prints their results, but of those that were killed,
+ * where `killed` is not NULL: it takes their numbers, to be measured again. Returns how many
  */
-static void
-measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed)
+static int
+measure_once(const Job *job, const Options *options, int first, int n, int *killed)
 {
 	Measure    *m = measure_zeroed(1, sizeof(Measure));
+	int			again = 0;
 
 	m->job = job;
 	m->options = options;
-	heat_init(m, these->number, these->n);
+	heat_init(m, first, n);
 	m->started = clock_now();
 	m->device.lock[0] = m->device.lock[1] = -1;
 	sweep(options->scratch);
@@ -231,12 +225,13 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 		Member	   *member = &m->members[i];
 
 		if (killed && member->killed && !executor_cancelled)
-			killed->number[killed->n++] = member->number;
+			killed[again++] = member->number;
 		else
 			result_print(m, member);
 	}
 	heat_free(m);
 	free(m);
+	return again;
 }
 
 /*
@@ -248,25 +243,21 @@ static void
 measure(const Job *job, const Options *options)
 {
 	struct sigaction action = {.sa_handler = cancel};
-	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
+	struct sigaction continued = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-	Numbers		all = {.n = job->candidates};
-	Numbers		killed = {.n = 0};
+	int			killed[HEAT_MAX];
+	int			again;
 
-	for (int i = 0; i < all.n; i++)
-		all.number[i] = i;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGCONT, &again, NULL);
+	sigaction(SIGCONT, &continued, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	measure_once(job, options, &all, known ? &killed : NULL);
-	for (int i = 0; i < killed.n; i++)
+	again = measure_once(job, options, 0, job->candidates, known ? killed : NULL);
+	for (int i = 0; i < again; i++)
 	{
-		Numbers		one = {.number = {killed.number[i]},.n = 1};
-
 		sched_setaffinity(0, sizeof(allowed), &allowed);
-		measure_once(job, options, &one, NULL);
+		measure_once(job, options, killed[i], 1, NULL);
 	}
 	if (known)
 		sched_setaffinity(0, sizeof(allowed), &allowed);

@@ -31,8 +31,8 @@ extern void measure_run(Measure *m);
 
 /* heat.c: candidates of one task that are measured together, with one reference */
 
-/* Makes members of the job's candidates with these numbers. */
-extern void heat_init(Measure *m, const int *numbers, int n);
+/* Makes members of `n` of the job's candidates, from `first` on. */
+extern void heat_init(Measure *m, int first, int n);
 extern void heat_free(Measure *m);
 
 /* from now on this is the candidate that is worked for; its seconds count from here */

@@ -148,7 +148,6 @@ static void
 build_heat(int n)
 {
 	static Options options;
-	static const int numbers[HEAT_MAX] = {0};
 
 	nstarted = kept = most_running = most_ready = unasked = 0;
 	memset(builds_of, 0, sizeof(builds_of));
@@ -163,13 +162,12 @@ build_heat(int n)
 	m.device.locked_at = seconds;
 	for (int i = 0; i < n; i++)
 		job.candidate[i].code = "import triton";
-	heat_init(&m, numbers, n);
+	heat_init(&m, 0, n);
 	m.reference.kinds = m.builds.kinds = 1u << BUILT_TRITON;
 	/* of one candidate, the reference's was kept */
 	m.reference.built.key = n > 1 ? strdup("reference") : NULL;
 	for (int i = 0; i < n; i++)
 	{
-		m.members[i].number = i;
 		m.members[i].code.kinds = m.builds.kinds;
 		m.members[i].code.built.key = strdup("candidate");
 	}

@@ -15,11 +15,10 @@ static Outcome
 concluded(int cores, double seconds)
 {
 	Measure		m = {.job = &job,.backend = &backend,.output_bytes = 1000000};
-	int			number = 0;
 	Outcome		outcome;
 
 	job.cores = cores;
-	heat_init(&m, &number, 1);
+	heat_init(&m, 0, 1);
 	m.members[0].result.outcome = OUTCOME_SUCCESSFUL;
 	m.members[0].result.score = 2;
 	m.members[0].result.candidate_seconds = seconds;
