@@ -127,21 +127,26 @@ is_syntax(const char *text)
 	return false;
 }
 
-/*
- * a person, the kernel short of memory, or a batch system that ends all processes of a job, us a
- * moment later than the code
- */
-static bool
-is_from_outside(int number)
+/* the signal that ended a process, 0: none did */
+static int
+signal_of(const Executor *executor)
 {
-	return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+	int			status = executor->wait_status;
+
+	return status >= 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+/*
+ * whether it was ended from outside: by a person, the kernel short of memory, or a batch system
+ * that ends all processes of a job, us a moment later than the code
+ */
 static bool
 is_killed(const Executor *executor, ExecutorResult result)
 {
-	return result == EXECUTOR_ENDED && executor->wait_status >= 0
-		&& WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
+	int			number = signal_of(executor);
+
+	return result == EXECUTOR_ENDED && (number == SIGKILL || number == SIGTERM || number == SIGINT
+										|| number == SIGHUP);
 }
 
 /* whether code has asked for memory in vain: words of PyTorch on a GPU and on a CPU, and NumPy's */
@@ -156,16 +161,6 @@ is_shortage(const char *text)
 		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
 }
 
-/* The code word of a process's end. */
-static const char *
-cause_of_end(int status)
-{
-	int			number = status >= 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-
-	return number == 0 ? "exit" : number == SIGSEGV || number == SIGBUS ? "segfault"
-		: number == SIGSYS ? "forbidden_call" : "signal";
-}
-
 bool
 measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
 {
@@ -173,6 +168,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	struct stat st = {.st_size = 0};
 	const char *who = name_of_side(side);
 	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
+	int			number = signal_of(executor);
 
 	if (result == EXECUTOR_OK)
 		return true;
@@ -243,10 +239,11 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 							executor->last.limit, when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
 			m->member->killed = is_killed(executor, result);
-			measure_cause(m, side, cause_of_end(executor->wait_status));
-			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
-				return conclude(m, crash, "%s ended by %s %s%s%s", who,
-								signal_text(WTERMSIG(executor->wait_status)), when,
+			measure_cause(m, side, number == 0 ? "exit"
+						  : number == SIGSEGV || number == SIGBUS ? "segfault"
+						  : number == SIGSYS ? "forbidden_call" : "signal");
+			if (number > 0)
+				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(number), when,
 								log[0] ? "; it printed: " : "", log);
 			return conclude(m, crash, "%s ended its process (status %d) %s%s%s", who,
 							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1,
