@@ -262,31 +262,26 @@ ruled_out(const json_t *probes)
 	return kinds;
 }
 
-static bool
-add_candidate(Job *job, const json_t *candidate, char *error, size_t size)
-{
-	const char *code = json_string_value(json_object_get(candidate, "code"));
-
-	if (!code)
-		return wrong(error, size, "a candidate needs a \"code\"");
-	job->candidate[job->candidates++] = (Coded) {code,
-		json_integer_value(json_object_get(candidate, "job_id"))};
-	return true;
-}
-
 /* Reads one candidate as "candidate", or several as "candidates". */
 static bool
 parse_candidates(Job *job, char *error, size_t size)
 {
 	const json_t *all = json_object_get(job->root, "candidates");
+	size_t		n = all ? json_array_size(all) : 1;
 
-	if (!all)
-		return add_candidate(job, json_object_get(job->root, "candidate"), error, size);
-	if (json_array_size(all) < 1 || json_array_size(all) > HEAT_MAX)
+	if (n < 1 || n > HEAT_MAX)
 		return wrong(error, size, "\"candidates\" must be an array of 1 to %d", HEAT_MAX);
-	for (size_t i = 0; i < json_array_size(all); i++)
-		if (!add_candidate(job, json_array_get(all, i), error, size))
-			return false;
+	for (size_t i = 0; i < n; i++)
+	{
+		const json_t *one = all ? json_array_get(all, i)
+			: json_object_get(job->root, "candidate");
+		const char *code = json_string_value(json_object_get(one, "code"));
+
+		if (!code)
+			return wrong(error, size, "a candidate needs a \"code\"");
+		job->candidate[job->candidates++] = (Coded) {code,
+			json_integer_value(json_object_get(one, "job_id"))};
+	}
 	return true;
 }
 
