@@ -73,11 +73,8 @@ stop_is_finished(Stop *stop, double seconds)
 
 	for (int i = 0; i < p->nlooks; i++)
 		look = look || stop->pair.n == (size_t) p->looks[i];
-	if (stop->pair.n < 2 || stop->pair.n < (size_t) p->pairs)
-	{
-		if (!over)
-			return false;
-	}
+	if (!over && (stop->pair.n < 2 || stop->pair.n < (size_t) p->pairs))
+		return false;
 	cudal1_score_interval(stop->pair.v, stop->pair.n, p->confidence, p->nlooks, &stop->lower,
 						  &stop->upper, &stop->half_width);
 	stop->wide = p->half_width_limit > 0
