@@ -171,7 +171,7 @@ build_heat(int n)
 		m.members[i].code.kinds = m.builds.kinds;
 		m.members[i].code.built.key = strdup("candidate");
 	}
-	build_start_on_device(&m);
+	build_start_on_device(&m, 0);
 	going_early = 0;
 	for (int i = 0; i < nstarted; i++)
 		going_early += started[i].ended || is_going(i);

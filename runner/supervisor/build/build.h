@@ -123,8 +123,11 @@ extern void interpreter_prepare(Measure *m, Side side, InterpreterUse use, Inter
 /* Kinds of things that code compiles when it runs, a bit for each (Code.kinds). */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
 
-/* starts the interpreters of the first builds, which wait for the device */
-extern void build_start_on_device(Measure *m);
+/*
+ * Starts the next interpreters that wait for the device, from a side on (0: the reference). The
+ * last side that was entered is current.
+ */
+extern void build_start_on_device(Measure *m, int from);
 
 /* compiles extensions before the device is held; sides may have a verdict then */
 extern void build_ahead(Measure *m);

@@ -128,13 +128,13 @@ await_build(Measure *m, Side side, Build *build)
 	bool		ended;
 	int			status;
 
+	built->in_part = true;
 	/* The sandbox did not start, as was concluded. */
 	if (build->pid <= 0)
 		return false;
 	if (build->until == 0)
 		let_build(m, build);
 	ended = build_wait(build->pid, build->until, &status);
-	built->in_part = true;
 	if (ended)
 	{
 		build->pid = -1;
@@ -177,9 +177,8 @@ goes_ahead(const Measure *m, int which)
 							   : code->kinds == extensions);
 }
 
-/* Starts the next interpreters, from a side on; the last side that was entered is current. */
-static void
-start_interpreters(Measure *m, int from)
+void
+build_start_on_device(Measure *m, int from)
 {
 	int			left = READY;
 
@@ -225,12 +224,6 @@ build_ahead(Measure *m)
 	}
 }
 
-void
-build_start_on_device(Measure *m)
-{
-	start_interpreters(m, 0);
-}
-
 /* The reference comes first, because its failure would be all candidates'. */
 bool
 build_on_device(Measure *m)
@@ -246,13 +239,12 @@ build_on_device(Measure *m)
 			end_build(&m->code[side_of(i)]->built.build);
 			continue;
 		}
-		start_interpreters(m, i);
+		build_start_on_device(m, i);
 		if (!build_enter(m, i))
 			continue;
 		built = &m->code[side_of(i)]->built;
 		started = clock_now();
-		if (!await_build(m, side_of(i), &built->build))
-			built->in_part = true;
+		await_build(m, side_of(i), &built->build);
 		measure_spent(m, SPENT_BUILD, started);
 		keep_build(m, built);
 	}

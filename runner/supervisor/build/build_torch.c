@@ -190,7 +190,7 @@ build_zygotes(Measure *m)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
-	build_start_on_device(m);
+	build_start_on_device(m, 0);
 	build_ahead(m);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)
