@@ -7,16 +7,6 @@
  * claimed the request again: it was paid for.
  */
 
-CREATE FUNCTION cudal1.find_model(name text)
-RETURNS cudal1.model LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	PERFORM cudal1.check_name('model', name);
-	RETURN (SELECT x FROM cudal1.model AS x WHERE x.name = find_model.name);
-END
-$$;
-COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
-
 CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
 	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
 	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
@@ -94,12 +84,11 @@ endpoint, model and parameters, key, limits, prices and options become the new o
 CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-DECLARE
-	m		cudal1.model := cudal1.find_model(model);
 BEGIN
 	PERFORM cudal1.raise_if(enabled IS NULL, '22004', 'enabled must not be null');
+	PERFORM cudal1.check_name('model', model);
 	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled
-		WHERE x.model_id = m.model_id;
+		WHERE x.name = cudal1_enable_model.model;
 	PERFORM cudal1.wake();
 END
 $$;
@@ -111,13 +100,13 @@ CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int 
 RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	m		cudal1.model := cudal1.find_model(model);
 	owner	text;
 	room	record;
 BEGIN
+	PERFORM cudal1.check_name('model', model);
 	PERFORM cudal1.check_number('n', n, 1, 10000);
 	-- the proposal's key will be that of its request, of whatever number
-	PERFORM cudal1.demand_submission('-', coalesce(method, m.name), priority, group_key,
+	PERFORM cudal1.demand_submission('-', coalesce(method, model), priority, group_key,
 		'request 9223372036854775807');
 	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
@@ -136,7 +125,8 @@ BEGIN
 		INSERT INTO cudal1.request AS r (model_id, prompt_id, method, group_key, priority)
 			SELECT m.model_id, cudal1_generate.prompt_id, coalesce(cudal1_generate.method, m.name),
 				cudal1_generate.group_key, cudal1_generate.priority
-				FROM generate_series(1, cudal1_generate.n)
+				FROM cudal1.model AS m, generate_series(1, cudal1_generate.n)
+				WHERE m.name = cudal1_generate.model
 			RETURNING r.request_id;
 END
 $$;
@@ -150,18 +140,19 @@ CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	m		constant cudal1.model := cudal1.find_model(model);
 	room	constant record := cudal1.request_room(cudal1.caller());
 	ids		constant bigint[] := ARRAY(SELECT u.id FROM unnest(candidate_ids) AS u (id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.request AS r
-			WHERE r.about = u.id AND r.model_id = m.model_id AND r.purpose = ask_about.purpose
+		WHERE NOT EXISTS (SELECT FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
+			WHERE r.about = u.id AND m.name = ask_about.model AND r.purpose = ask_about.purpose
 				AND r.state IN ('queued', 'running', 'answered'))
 		ORDER BY u.id);
 BEGIN
+	PERFORM cudal1.check_name('model', model);
 	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, cardinality(ids))
 		WHERE cardinality(ids) > greatest(room.requests, 0);
 	INSERT INTO cudal1.request (model_id, purpose, about, method)
-		SELECT m.model_id, ask_about.purpose, u.id, ask_about.purpose FROM unnest(ids) AS u (id);
+		SELECT m.model_id, ask_about.purpose, u.id, ask_about.purpose
+			FROM cudal1.model AS m, unnest(ids) AS u (id) WHERE m.name = ask_about.model;
 	PERFORM cudal1.wake() WHERE ids <> '{}';
 	RETURN cardinality(ids);
 END

@@ -48,7 +48,7 @@ BEGIN
 		'22023', 'a contrastive campaign that asks models itself needs the option groups',
 		'groups is the number of groups for each task and model; without models a trainer takes '
 			'groups by cudal1_next_group().');
-	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
+	PERFORM cudal1.check_name('model', m.name) FROM unnest(models) AS m(name);
 	PERFORM cudal1.raise_if(
 		NOT bool_or(coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) > 0)
 			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds') = 0,

@@ -98,21 +98,14 @@ COMMENT ON FUNCTION cudal1.quota_reason IS
 'the message of a quota that is used up: candidates, bytes or requests';
 
 CREATE FUNCTION cudal1.refuse(owner text, quota text, used bigint, more bigint)
-RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	RAISE EXCEPTION USING ERRCODE = '53400',
-		MESSAGE = cudal1.quota_reason(owner, quota),
-		DETAIL = format('It has %s, and %s more are asked for.', used, more),
-		HINT = CASE quota
-				   WHEN 'candidates'
-					THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
-				   WHEN 'bytes'
-					THEN 'An operator can remove texts of failed candidates with cudal1_prune().'
-				   ELSE 'Wait for answers, or cancel requests with cudal1_cancel_requests().' END
-			|| ' An operator can raise the quota with cudal1_set_quota().';
-END
-$$;
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+RETURN cudal1.raise_if(true, '53400', cudal1.quota_reason(owner, quota),
+	CASE quota WHEN 'candidates'
+			THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
+		WHEN 'bytes' THEN 'An operator can remove texts of failed candidates with cudal1_prune().'
+		ELSE 'Wait for answers, or cancel requests with cudal1_cancel_requests().' END
+		|| ' An operator can raise the quota with cudal1_set_quota().',
+	format('It has %s, and %s more are asked for.', used, more));
 COMMENT ON FUNCTION cudal1.refuse IS 'error 53400: a quota is used up';
 
 CREATE FUNCTION cudal1.check_room(owner text, queued bigint, more bigint)
