@@ -138,17 +138,14 @@ COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task: bad, or weak where it refuses that; NULL: it can';
 
 CREATE FUNCTION cudal1.check_reference(t cudal1.task)
-RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(t.reference_state = 'bad', '55000',
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE t.reference_state WHEN 'bad'
+	THEN cudal1.raise_if(true, '55000',
 		format('the reference of task "%s" cannot be measured', t.name),
 		'Add a mended reference as another task; cudal1_check_reference() has this one checked '
-			'again.', t.reference_detail);
-	PERFORM cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
-		cudal1.reference_problem(t), 'Add it with other inputs or tolerances as another task.');
-END
-$$;
+			'again.', t.reference_detail)
+	ELSE cudal1.raise_if(cudal1.reference_problem(t) IS NOT NULL, '55000',
+		cudal1.reference_problem(t), 'Add it with other inputs or tolerances as another task.') END;
 COMMENT ON FUNCTION cudal1.check_reference IS
 'error 55000 where nothing can be submitted to a task, see cudal1.reference_problem()';
 

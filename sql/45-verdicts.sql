@@ -179,11 +179,9 @@ AS $$
 BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
-	ELSIF failure IS NULL THEN
-		PERFORM cudal1.requeue_job(j, j.failures);
-	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p
+	ELSIF failure IS NULL OR j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p
 		WHERE p.name = j.profile) THEN
-		PERFORM cudal1.requeue_job(j, j.failures + 1);
+		PERFORM cudal1.requeue_job(j, j.failures + (failure IS NOT NULL)::int);
 	ELSE
 		PERFORM cudal1.end_job(j, failure, measurement_id, detail);
 	END IF;
