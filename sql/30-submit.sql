@@ -407,23 +407,13 @@ COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submis
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
-DECLARE
-	raw		bytea;
-	n		int := bytes;
 BEGIN
-	IF detail IS NULL OR octet_length(detail) <= bytes THEN
-		RETURN detail;
-	END IF;
-	IF getdatabaseencoding() <> 'UTF8' THEN
-		-- a character takes at most four bytes in any server encoding
-		detail := left(detail, bytes / 4);
-		RETURN detail;
-	END IF;
-	raw := convert_to(detail, 'UTF8');
-	WHILE n > 0 AND get_byte(raw, n) BETWEEN 128 AND 191 LOOP
-		n := n - 1;
+	-- a character takes one to four bytes
+	detail := left(detail, bytes);
+	WHILE octet_length(detail) > bytes LOOP
+		detail := left(detail, -greatest((octet_length(detail) - bytes) / 4, 1));
 	END LOOP;
-	RETURN convert_from(substring(raw FROM 1 FOR n), 'UTF8');
+	RETURN detail;
 END
 $$;
 COMMENT ON FUNCTION cudal1.clip IS 'the text cut to at most so many bytes, between characters';
@@ -435,7 +425,7 @@ BEGIN
 	IF octet_length(response) > 4194304 THEN
 		-- The beginning of an endless answer is kept. The hash of the whole tells two of them
 		-- apart.
-		kept := cudal1.clip(left(response, 4194304), 4194304);
+		kept := cudal1.clip(response, 4194304);
 		reason := 'the response is longer than 4 MiB';
 		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept,
 			octet_length(response), encode(cudal1.code_hash(response), 'hex'));
