@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ typedef struct ProcStat
 	unsigned int flags;
 	long		threads;
 	unsigned long long begun;	/* ticks after the host's start */
+	int			status;			/* of a process that has ended, as wait(2) gives it */
 } ProcStat;
 
 static inline FILE *
@@ -43,6 +45,7 @@ proc_parse(const char *text, ProcStat *stat)
 				  "%*d %llu", &stat->state, &stat->parent, &stat->flags, &stat->threads,
 				  &stat->begun) != 5)
 		return false;
+	stat->status = atoi(strrchr(text, ' ') + 1);
 	snprintf(stat->name, sizeof(stat->name), "%.*s", (int) (end - name - 1), name + 1);
 	return true;
 }

@@ -31,7 +31,7 @@ typedef enum WireOp
 	WIRE_GENERATE = 4,			/* generator: fill slots 0 .. count - 1 with fresh inputs */
 	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
-	/* zygote -> supervisor: a fork ended; nonce: that of its WIRE_FORK; value: its wait status */
+	/* zygote: the fork of the WIRE_FORK with this nonce has ended, and may go */
 	WIRE_ENDED = 7,
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 	/* PyTorch, a reference: control memory gets the names of what its runs change of its state */

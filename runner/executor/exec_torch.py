@@ -20,7 +20,6 @@ import mmap
 import os
 import re
 import resource
-import select
 import socket
 import struct
 import sys
@@ -557,7 +556,7 @@ def become_executor(zygote, fds, guard, data_bytes, pool, compiling):
     executor.serve()
 
 
-def limit_build(device, data_bytes, ahead):
+def limit_build(guard, device, data_bytes, ahead):
     """What a candidate and its compilers get: processes, not without end, and for each at least the
     memory of a compiler.
     """
@@ -565,25 +564,21 @@ def limit_build(device, data_bytes, ahead):
         # what the driver takes is not the code's
         torch.empty(1, device=device)
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
-    limits = {
-        resource.RLIMIT_NPROC: BUILD_PROCESSES,
-        resource.RLIMIT_DATA: common.own_data_bytes() + data_bytes,
-    }
-    if device == "cpu":
-        with open("/proc/self/statm") as statm:
-            limits[resource.RLIMIT_AS] = (
-                int(statm.read().split()[0]) * mmap.PAGESIZE + data_bytes + SPARE_BYTES
-            )
-    for limit, value in limits.items():
+    if device == "cpu" and guard.cudal1_guard_space(data_bytes + SPARE_BYTES) != 0:
+        sys.exit("exec_torch: address space can't be limited")
+    for limit, value in (
+        (resource.RLIMIT_NPROC, BUILD_PROCESSES),
+        (resource.RLIMIT_DATA, common.own_data_bytes() + data_bytes),
+    ):
         resource.setrlimit(limit, (value, value))
 
 
-def build(source_fd, device, data_bytes, ahead):
+def build(guard, source_fd, device, data_bytes, ahead):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
     lies in the folders of the environment. `ahead`: code for a GPU is loaded and called without
     one, for the extensions that it compiles; what fails otherwise fails again with the GPU.
     """
-    limit_build(device, data_bytes, ahead)
+    limit_build(guard, device, data_bytes, ahead)
     loads_alone = ahead and device == "cuda"
     if loads_alone:
         torch.cuda.is_available = lambda: True
@@ -636,6 +631,7 @@ def build(source_fd, device, data_bytes, ahead):
 
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    guard = common.load_guard(libdir)
     if sys.argv[5] in ("build", "ahead"):
         torch.set_num_threads(cores)
         if sys.argv[4] == "cuda":
@@ -644,11 +640,10 @@ def main():
         if not os.read(4, 1):
             sys.exit("exec_torch: the build is not wanted any more")
         os.close(4)
-        sys.exit(build(3, sys.argv[4], data_bytes, sys.argv[5] == "ahead"))
+        sys.exit(build(guard, 3, sys.argv[4], data_bytes, sys.argv[5] == "ahead"))
     zygote = socket.socket(fileno=3)
     os.dup2(4, wire.FD_FILTER)
     os.close(4)
-    guard = common.load_guard(libdir)
     guard.cudal1_guard_threads(int(sys.argv[5]))
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
     # forks
@@ -671,33 +666,22 @@ def main():
     gc.freeze()
     zygote.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0))
     children = {}
-    poll = select.poll()
-    poll.register(zygote, select.POLLIN)
     while True:
-        for fd, _ in poll.poll():
-            if fd in children:
-                poll.unregister(fd)
-                os.close(fd)
-                child, nonce = children.pop(fd)
-                _, status = os.waitpid(child, 0)
-                zygote.send(MESSAGE.pack(nonce, wire.ENDED, wire.OK, 0, 0, 0, status))
-                continue
-            data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
-            if len(data) != MESSAGE.size:
-                os._exit(0)
-            child = os.fork()
-            if child == 0:
-                try:
-                    for pidfd in children:
-                        os.close(pidfd)
-                    become_executor(zygote, fds, guard, data_bytes, pool, compiling)
-                finally:
-                    os._exit(121)
-            pidfd = os.pidfd_open(child)
-            children[pidfd] = child, MESSAGE.unpack(data)[0]
-            poll.register(pidfd, select.POLLIN)
-            for handed in fds:
-                os.close(handed)
+        data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
+        if len(data) != MESSAGE.size:
+            os._exit(0)
+        nonce, op, *_ = MESSAGE.unpack(data)
+        if op == wire.ENDED:
+            os.waitpid(children.pop(nonce), os.WNOHANG)
+            continue
+        children[nonce] = os.fork()
+        if children[nonce] == 0:
+            try:
+                become_executor(zygote, fds, guard, data_bytes, pool, compiling)
+            finally:
+                os._exit(121)
+        for handed in fds:
+            os.close(handed)
 
 
 if __name__ == "__main__":

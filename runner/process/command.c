@@ -22,7 +22,6 @@
 #include "process/executor.h"
 
 #define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
-#define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 #define HELD_SECONDS	0.1		/* by which the supervisor comes late, if it was paused */
 
 /*
@@ -248,9 +247,6 @@ executor_await(Executor *const *executors, int n)
 	struct pollfd sockets[EXECUTORS_AWAITED];
 	int			left = n;
 
-	if (n == 1 && executors[0]->attentive)
-		message_watch(executors[0]->sock, executors[0]->last.begun
-					  + fmin(executors[0]->last.limit, ATTENTION_SECONDS));
 	for (int i = 0; i < n; i++)
 		sockets[i] = (struct pollfd) {.fd = executors[i]->sock,.events = POLLIN};
 	while (left > 0)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -213,6 +214,20 @@ executor_pin(const Executor *executor, const cpu_set_t *cores)
 		closedir(folder);
 }
 
+/* The status of a fork, which the kernel keeps until the zygote may let it go; -1: it goes on. */
+static int
+fork_status(const Executor *executor)
+{
+	struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
+	ProcessState state;
+
+	if (poll(&p, 1, END_MS) <= 0)
+		return -1;
+	state = stopped_look(executor->proc.stat);
+	/* The kernel has killed the forks of a zygote that is gone, the first process of a sandbox. */
+	return state.letter == 0 ? SIGKILL : state.status;
+}
+
 void
 executor_find_end(Executor *executor)
 {
@@ -222,7 +237,7 @@ executor_find_end(Executor *executor)
 		return;
 	executor->ended = true;
 	if (executor->zygote)
-		executor->wait_status = zygote_fork_status(executor->zygote, executor->forked);
+		executor->wait_status = fork_status(executor);
 	else if (sandbox_wait(executor->sandbox, 2, &status))
 	{
 		/* bubblewrap passes a signal on as 128 + its number */
@@ -250,8 +265,6 @@ executor_end(Executor *executor)
 	executor_kill(executor);
 	if (executor->sandbox > 0)
 		sandbox_end(executor->sandbox);
-	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
-		executor_find_end(executor);
 	/*
 	 * the kernel needs time to clear what a dying process held, a GPU's context above all; the next
 	 * process must not be timed meanwhile
@@ -261,6 +274,9 @@ executor_end(Executor *executor)
 		struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
 
 		poll(&p, 1, END_MS);
+		if (executor->zygote)
+			message_send(executor->zygote->sock, &(WireMessage) {.op = WIRE_ENDED,
+						 .nonce = executor->forked}, NULL, 0, MSG_DONTWAIT);
 	}
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));

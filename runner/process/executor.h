@@ -51,12 +51,6 @@ extern ExecutorResult message_receive(int sock, WireMessage *message, double dea
 /* sends one, with `n` descriptors */
 extern bool message_send(int sock, WireMessage *message, const int *fds, int n, int flags);
 
-/*
- * waits for a message, or the deadline, without going to sleep, because a sleeping virtual core
- * takes long to wake
- */
-extern void message_watch(int sock, double deadline);
-
 /* arena.c: memory files, shared with executors or handed to them sealed */
 
 /*
@@ -100,17 +94,11 @@ extern int	shared_memory(const char *name, size_t bytes, int seals, void **addre
 
 /* zygote.c: a process that has imported PyTorch and forks executors */
 
-#define ZYGOTE_ENDS	64
-
 typedef struct Zygote
 {
 	pid_t		sandbox;
 	int			sock;
 	int			log_fd;
-	/* the last forks that it said had ended: the nonces that they were asked for with, and how */
-	uint64_t	ended[ZYGOTE_ENDS];
-	int			wait_status[ZYGOTE_ENDS];
-	unsigned	ends;
 } Zygote;
 
 /*
@@ -120,12 +108,6 @@ typedef struct Zygote
 extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
 extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
 extern void zygote_end(Zygote *zygote);
-
-/*
- * the wait status of the fork that was asked for with a nonce; others that were killed may end
- * before it, or after. -1: not known
- */
-extern int	zygote_fork_status(Zygote *zygote, uint64_t forked);
 
 /* executor.c: start it, freeze and thaw it, have it run, read its outputs */
 
@@ -307,6 +289,7 @@ typedef struct ProcessState
 	bool		still;			/* stopped, or at its end */
 	bool		exiting;
 	long		threads;
+	int			status;			/* of a process that has ended, as wait(2) gives it */
 } ProcessState;
 
 /* of the first thread, from a descriptor of /proc/PID/stat */

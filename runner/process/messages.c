@@ -90,13 +90,3 @@ message_send(int sock, WireMessage *message, const int *fds, int n, int flags)
 	}
 	return sendmsg(sock, &header, MSG_NOSIGNAL | flags) == sizeof(*message);
 }
-
-void
-message_watch(int sock, double deadline)
-{
-	char		byte;
-
-	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN
-		   && clock_now() < deadline)
-		;
-}

@@ -46,14 +46,15 @@ stopped_look(int stat_fd)
 {
 	ProcessState state = {.threads = 1};
 	ProcStat	stat;
-	char		text[512];
+	char		text[1024];
 	ssize_t		n = pread(stat_fd, text, sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = '\0';
 	if (!proc_parse(text, &stat))
 		return state;
 	return (ProcessState) {.letter = stat.state, .threads = stat.threads,
-		.still = strchr("TtZX", stat.state) != NULL, .exiting = stat.flags & FLAG_EXITING};
+		.still = strchr("TtZX", stat.state) != NULL, .exiting = stat.flags & FLAG_EXITING,
+		.status = stat.status};
 }
 
 typedef struct Threads

@@ -1,14 +1,11 @@
 /*
  * zygote.c
- *		A process that has imported PyTorch: its start, what it says of its forks, and its end.
+ *		A process that has imported PyTorch: its start and its end.
  */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <unistd.h>
 
 #include "process/executor.h"
-
-#define END_SECONDS		2.0		/* for word that a fork has ended */
 
 ExecutorResult
 zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
@@ -42,38 +39,6 @@ zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
 	/* a traceback names its error last */
 	log_read(zygote->log_fd, true, text, size);
 	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
-}
-
-/* notes what a zygote has said of forks that ended */
-static ExecutorResult
-hear(Zygote *zygote, double deadline)
-{
-	WireMessage message;
-	ExecutorResult result = message_receive(zygote->sock, &message, deadline, NULL);
-
-	if (result == EXECUTOR_OK && message.op == WIRE_ENDED)
-	{
-		zygote->ended[zygote->ends % ZYGOTE_ENDS] = message.nonce;
-		zygote->wait_status[zygote->ends++ % ZYGOTE_ENDS] = (int) message.value;
-	}
-	return result;
-}
-
-int
-zygote_fork_status(Zygote *zygote, uint64_t forked)
-{
-	double		deadline = clock_now() + END_SECONDS;
-	ExecutorResult heard;
-
-	do
-	{
-		for (int i = 0; i < ZYGOTE_ENDS; i++)
-			if (zygote->ended[i] == forked)
-				return zygote->wait_status[i];
-		heard = hear(zygote, deadline);
-	} while (heard == EXECUTOR_OK);
-	/* in a sandbox it is the first process, so the kernel has killed its forks with it */
-	return heard == EXECUTOR_ENDED ? SIGKILL : -1;
 }
 
 void

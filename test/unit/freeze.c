@@ -234,37 +234,44 @@ halted(bool process, bool supervisor, double late)
 	return silent.last.result == EXECUTOR_TIMEOUT && silent.last.halted;
 }
 
-static void
-tell(int sock, uint64_t nonce, int status)
+/* how a fork of a zygote has ended, as far as it is known */
+static int
+end_of_fork(void)
 {
-	WireMessage message = {.op = WIRE_ENDED, .nonce = nonce, .value = status};
+	Zygote		parent = {.sock = -1};
+	Executor	executor = {.zygote = &parent};
 
-	if (send(sock, &message, sizeof(message), 0) != sizeof(message))
-		abort();
+	start_looking(&executor);
+	executor_find_end(&executor);
+	close(executor.pidfd);
+	close(executor.proc.stat);
+	return executor.wait_status;
 }
 
-/* forks that were killed may end after others have begun */
 static void
 check_ends_of_forks(void)
 {
-	Zygote		zygote = {.sandbox = 0};
-	int			pair[2];
+	Zygote		parent = {.sock = -1};
+	Executor	gone = {.zygote = &parent};
 
-	if (message_pair(pair) != 0)
+	child = fork();
+	if (child == 0)
+	{
+		signal(SIGABRT, SIG_DFL);
 		abort();
-	zygote.sock = pair[0];
-	tell(pair[1], 1, SIGKILL);
-	tell(pair[1], 2, SIGSEGV);
-	check(zygote_fork_status(&zygote, 2) == SIGSEGV,
-		  "how a fork ended is told from how others did");
-	check(zygote_fork_status(&zygote, 1) == SIGKILL, "which are remembered");
-	check(zygote_fork_status(&zygote, 3) == -1, "and of one not heard of nothing is known");
-	tell(pair[1], 4, SIGABRT);
-	close(pair[1]);
-	check(zygote_fork_status(&zygote, 3) == SIGKILL,
-		  "unless their parent is gone, with which they were killed");
-	check(zygote_fork_status(&zygote, 4) == SIGABRT, "but for what it said before");
-	close(pair[0]);
+	}
+	start_looking(&gone);
+	check(WTERMSIG(end_of_fork()) == SIGABRT, "of a fork that was killed the signal is known");
+	waitpid(child, NULL, 0);
+	executor_find_end(&gone);
+	check(gone.wait_status == SIGKILL, "unless its parent is gone, with which it was killed");
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	check(end_of_fork() == -1, "and of one that goes on nothing");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 int
