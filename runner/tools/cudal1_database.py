@@ -4,6 +4,7 @@ Names resolve in pg_catalog alone, whatever the database's search_path is, so th
 another role's is called. A text reaches the server as a parameter, or quoted by psycopg.
 """
 import os
+import re
 import sys
 
 # the distribution's packages for another python3, whose own go first
@@ -128,3 +129,9 @@ def gist(detail):
     """The line of a detail that says what is wrong: of a compiler's words its first error."""
     lines = (detail or "").split("\n")
     return next((line for line in lines if "error: " in line), lines[0])
+
+
+def clean(text):
+    """Text of others without what a terminal would obey, as text_clean() of the runner."""
+    return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]", "\ufffd",
+                  text)

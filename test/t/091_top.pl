@@ -52,7 +52,7 @@ like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs, 41 rounds +softmax +3 +
 like($frame, qr/^anna +softmax +measure +1 /m, 'the queue by trainer');
 like($frame, qr/^postgres +softmax +measure +2 +3 min$/m, 'and task, with the device time that it takes');
 like($frame, qr/^\d+ s +softmax +1 +mine +measure +successful +1\.50 \[1\.40, 1\.60\]$/m, 'a verdict');
-like($frame, qr/^\d+ s +\[red\]brackets\[\/red\] +2 +mine +measure +wrong_output +0\.00 +element  \[2J3 differs much .*\x{2026}$/m, 'one with its reason, which is cut and cuts nothing else');
+like($frame, qr/^\d+ s +\[red\]brackets\[\/red\] +2 +mine +measure +wrong_output +0\.00 +element \x{fffd}\[2J3 differs much .*\x{2026}$/m, 'one with its reason, which is cut and cuts nothing else');
 unlike($frame, qr/\e/, 'nothing that a terminal obeys');
 like($frame, qr/^Best of each task, 1 of 2 solved\n.*\nsoftmax +1 +successful +1\.50 \[1\.40, 1\.60\] +mine\n\[red\]brackets\[\/red\] +2 +wrong_output +0\.00 +mine$/m, 'the best of each task');
 is(scalar(() = frame('-n', 1) =~ /^\d+ s  /mg), 1, 'as many rows as asked for');
