@@ -247,9 +247,6 @@ integers(const Fill *fill, const Words *words, void *out)
 		case WIRE_BOOL:
 			EACH(uint8_t, half, first + below_small(words->half[i], small) != 0);
 			break;
-		case WIRE_FLOAT64:
-			EACH(double, half, fill->low + (double) (int32_t) below_small(words->half[i], small));
-			break;
 		case WIRE_FLOAT32:
 			EACH(float, half, fill->low + (double) (int32_t) below_small(words->half[i], small));
 			break;

@@ -308,35 +308,24 @@ static WireControl *control;
 static uint64_t base;			/* addresses of results count from here, */
 static uint64_t bytes;			/* and are below that */
 
-/* the pages of an output; false: it is small, or no view */
-static bool
-pages_of(const WireTensor *t, uint64_t *from, uint64_t *to)
-{
-	Tensor		layout;
-	uint64_t	span;
-
-	if (!layout_of(t, &layout) || layout.bytes < WIRE_LARGE_OUTPUT
-		|| !tensor_span(&layout, t->stride, &span))
-		return false;
-	*from = t->address / PAGE_BYTES;
-	*to = (t->address + span * tensor_dtype_size(t->dtype) + PAGE_BYTES - 1) / PAGE_BYTES;
-	return true;
-}
-
 /*
- * Makes pages by writes that change nothing. Asking for many pages takes a hundredth of touching
- * them, which needs each one's place in caches.
+ * Makes the pages of an output by writes that change nothing. Asking for many pages takes a
+ * hundredth of touching them, which needs each one's place in caches.
  */
 static void
 make_pages(const WireTensor *t)
 {
 	static unsigned char there[MOST_PAGES];
-	uint64_t	from,
-				to;
+	Tensor		layout;
+	uint64_t	span;
+	uint64_t	from = t->address / PAGE_BYTES;
+	uint64_t	to;
 	bool		known;
 
-	if (!pages_of(t, &from, &to))
+	if (!layout_of(t, &layout) || layout.bytes < WIRE_LARGE_OUTPUT
+		|| !tensor_span(&layout, t->stride, &span))
 		return;
+	to = (t->address + span * tensor_dtype_size(t->dtype) + PAGE_BYTES - 1) / PAGE_BYTES;
 	known = to - from > FEW_PAGES && to - from <= MOST_PAGES
 		&& mincore((void *) (from * PAGE_BYTES), (to - from) * PAGE_BYTES, there) == 0;
 	if (known && !memchr(there, 0, to - from))
