@@ -50,7 +50,10 @@ typedef enum ProbeKind
 	PROBE_HELD,
 	PROBE_INPUTS,				/* number of probes that change inputs */
 	PROBE_PARAMETERS = PROBE_INPUTS,
-	PROBES
+	PROBES,
+	/* no probes: elements are off by a rounding of their type, or of TF32 and bfloat16 */
+	PROBE_ROUNDED = PROBES,
+	PROBE_ROUNDED_COARSELY
 } ProbeKind;
 
 extern const char *const probe_names[PROBES];

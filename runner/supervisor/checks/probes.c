@@ -186,6 +186,11 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 		   Change *change)
 {
 	*change = (Change) {.factor = 1};
+	if (kind >= PROBES)
+	{
+		change->nudge = kind == PROBE_ROUNDED ? tensor_epsilon(t->dtype) : coarse(t->dtype);
+		return kind != PROBE_ROUNDED || !is_half(t->dtype);
+	}
 	if (!like->plain && !(like->same && kind == PROBE_ZEROS))
 		return false;
 	switch (kind)
@@ -248,36 +253,15 @@ make_probe(Checks *c, ProbeKind kind, double scale, uint32_t from, uint32_t to, 
 	return true;
 }
 
-static bool
-nudge(Checks *c, uint32_t from, uint32_t to, bool coarsely)
-{
-	Measure    *m = c->m;
-
-	if (!m->backend->arrays->copy(m, &c->arena, from, to))
-		return false;
-	for (int i = 0; i < m->inputs.n; i++)
-	{
-		uint32_t	dtype = m->inputs.tensor[i].dtype;
-		Change		change = {.factor = 1,
-		.nudge = coarsely ? coarse(dtype) : tensor_epsilon(dtype)};
-
-		if (m->inputs.tensor[i].elements == 0 || !tensor_dtype_is_float(dtype)
-			|| (!coarsely && is_half(dtype)))
-			continue;
-		if (!m->backend->arrays->change(m, &c->arena, from, to, i, &change))
-			return false;
-	}
-	return true;
-}
-
 bool
 probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
 {
 	Measure    *m = c->m;
 	uint32_t	scratch = c->slots;
+	bool		changed;
 
 	*known = c->spare > 0;
-	return !*known || (nudge(c, 0, scratch, false)
+	return !*known || (make_probe(c, PROBE_ROUNDED, 1, 0, scratch, &changed)
 					   && checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch,
 										  c->seeds[0], c->found, limit, NULL));
 }
@@ -375,6 +359,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 {
 	Measure    *m = c->m;
 	Probe	   *probe = &c->probe[c->probes];
+	bool		changed;
 	bool		counts;
 
 	if (!make_probe(c, kind, scale, (uint32_t) kind % c->n, slot, &counts))
@@ -387,7 +372,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 		return false;
 	/* The process may have kept something, so outputs that move little are right. */
 	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts)
-		|| (counts && (!nudge(c, slot, c->slots, true)
+		|| (counts && (!make_probe(c, PROBE_ROUNDED_COARSELY, 1, slot, c->slots, &changed)
 					   || !probes_run(c, c->slots, c->seeds[0], c->found, &counts)))
 		|| (counts && !judge_probe(c, probe, c->found, &counts)))
 		return false;
