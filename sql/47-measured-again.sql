@@ -185,8 +185,6 @@ CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	t		cudal1.task;
-	o		record;
 	id		bigint;
 	n		bigint := 0;
 BEGIN
@@ -210,27 +208,24 @@ BEGIN
 		-- an imported score stays until the code is measured
 		UPDATE cudal1.candidate AS c SET state = 'queued'
 			WHERE c.candidate_id = id AND NOT c.imported;
-		SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
-			WHERE c.candidate_id = id;
-		IF EXISTS (SELECT FROM cudal1.candidate AS c
-				WHERE c.candidate_id = id AND c.purpose = 'reference') THEN
-			PERFORM cudal1.enqueue('measure', t, id, -1000000000, '', 'certify');
-			CONTINUE;
-		END IF;
 		-- A role's job has the profile of its first proposal. What answers a group's prompt has the
 		-- group's, what was submitted as a code has the task's.
-		FOR o IN SELECT DISTINCT ON (p.name) p.* FROM (
-				SELECT x.created_by AS name, x.proposal_id,
-						coalesce(CASE WHEN x.response IS NOT NULL
-							THEN cudal1.group_profile(x.prompt_id, t) END, t.profile) AS profile
-					FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
-				UNION ALL
-				SELECT cudal1.caller(), NULL, t.profile WHERE NOT EXISTS (
-					SELECT FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted)) AS p
-			ORDER BY p.name, p.proposal_id
-		LOOP
-			PERFORM cudal1.enqueue('measure', t, id, 0, o.name, o.profile);
-		END LOOP;
+		PERFORM cudal1.enqueue('measure', t, id,
+				CASE c.purpose WHEN 'reference' THEN -1000000000 ELSE 0 END, o.name, o.profile)
+			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+				CROSS JOIN LATERAL (
+					SELECT DISTINCT ON (p.name) p.name, p.profile FROM (
+							SELECT x.created_by AS name, x.proposal_id, CASE
+									WHEN x.response IS NOT NULL
+									THEN cudal1.group_profile(x.prompt_id, t) END AS profile
+								FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
+							UNION ALL
+							SELECT CASE c.purpose WHEN 'reference' THEN '' ELSE cudal1.caller() END,
+									NULL, CASE c.purpose WHEN 'reference' THEN 'certify' END
+								WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS x
+									WHERE x.candidate_id = id AND x.wanted)) AS p
+						ORDER BY p.name, p.proposal_id) AS o
+			WHERE c.candidate_id = id;
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
