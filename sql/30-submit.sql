@@ -409,6 +409,7 @@ RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
 	-- a character takes one to four bytes
+	bytes := greatest(bytes, 0);
 	detail := left(detail, bytes);
 	WHILE octet_length(detail) > bytes LOOP
 		detail := left(detail, -greatest((octet_length(detail) - bytes) / 4, 1));
