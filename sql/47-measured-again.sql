@@ -362,7 +362,6 @@ AS $$
 DECLARE
 	d		cudal1.device;
 	t		cudal1.task;
-	id		bigint;
 	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.demand_submission('-', '-', priority);
@@ -387,10 +386,9 @@ BEGIN
 		PERFORM cudal1.enqueue_reference(t) WHERE NOT EXISTS (
 			SELECT FROM cudal1.candidate AS k
 				WHERE k.task_id = t.task_id AND k.purpose = 'reference');
-		SELECT k.candidate_id INTO STRICT id FROM cudal1.candidate AS k
-			WHERE k.task_id = t.task_id AND k.purpose = 'reference';
-		n := n + (cudal1.enqueue('evaluate', t, id, cudal1_measure_aa.priority, cudal1.caller(),
-			device => d.device_key) IS NOT NULL)::int;
+		n := n + (SELECT count(cudal1.enqueue('evaluate', t, k.candidate_id,
+				cudal1_measure_aa.priority, cudal1.caller(), device => d.device_key))
+			FROM cudal1.candidate AS k WHERE k.task_id = t.task_id AND k.purpose = 'reference');
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
