@@ -47,7 +47,7 @@ AS $$
 			('task', 'island_rule', 'choice', 'funsearch or cuda-l1', '"funsearch"'),
 			('task', 'baseline', 'string', NULL, '"reference"'),
 			('task', 'probes', 'switches',
-				'centre, scale, outliers, zeros, rows, held, parameters', NULL),
+				'centre, scale, outliers, zeros, rows, held, near, parameters', NULL),
 			('task', 'weak', 'choice', 'pay or refuse', '"pay"'),
 			('model', 'stream', 'boolean', NULL, 'true'),
 			('model', 'connect_seconds', 'number', '0.001 and 3600', '10'),

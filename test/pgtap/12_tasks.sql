@@ -73,8 +73,8 @@ FROM (VALUES
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"score_scale": "sqrt"}')$$, '22023', 'option "score_scale" must be linear or log'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"strategy": 1}')$$, '22023', 'option "strategy" must be bucket, island or random'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"rtol": -0.1}')$$, '22023', 'option "rtol" must be a number between 0 and 1e9'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"skale": false}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, parameters'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"scale": 0}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, parameters'),
+	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"skale": false}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, near, parameters'),
+	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"probes": {"scale": 0}}')$$, '22023', 'option "probes" must be an object of booleans: centre, scale, outliers, zeros, rows, held, near, parameters'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"problem": 1.5}')$$, '22023', 'option "problem" must be an integer between 0 and 2147483647'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"islands": 0}')$$, '22023', 'option "islands" must be an integer between 1 and 1000'))
 	AS v (q, s, m);
