@@ -336,8 +336,8 @@ options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch:
 registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
 temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
 nothing is measured once code passes that does no work), probes (of centre, scale, outliers, zeros,
-rows, held, near and parameters, those that the task rules out: {"scale": false}), baseline (what rewards
-are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+rows, held, near and parameters, those that the task rules out: {"scale": false}), baseline (what
+rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
 cudal1_add_baselines()),
 rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues its
 check at once, false: no device checks the task without being asked, else one that has nothing to do
