@@ -37,6 +37,7 @@
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
+#define LEAST_SCALE		0x1p-100	/* above what a clamped exponential leaves in place of 0 */
 #define STEP_MOST		1e6		/* tolerances, as far as an element at a step may be off */
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
@@ -291,7 +292,11 @@ learn_tolerance(Checks *c, Probe *probe, int output, size_t at)
 	t->atol = INFINITY;
 	if (admits_half(m))
 		t->rounding = fmax(t->rounding, HALF_ROUNDING);
-	return signal_of_change(m, output, c->expected + at, probe->expected + at, t);
+	if (!signal_of_change(m, output, c->expected + at, probe->expected + at, t))
+		return false;
+	if (m->output[output].dtype != WIRE_FLOAT64)
+		t->scale = fmax(t->scale, LEAST_SCALE);
+	return true;
 }
 
 /* whether half precision, which code may use, holds ordinary outputs by far, but not these */
