@@ -14,9 +14,9 @@ learn_outputs(Measure *m, Executor *executor)
 		return true;
 	m->facts.seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
 	if (m->facts.same_inputs && !m->facts.seeds_runs)
-		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, so "
-						"code could return what it made for the first one; draw them, for instance "
-						"by torch.rand");
+		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, "
+						"or each process those of another, so code could know them before; draw "
+						"them, for instance by torch.rand");
 	return layout_from_reference(m, executor);
 }
 
