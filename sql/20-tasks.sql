@@ -363,7 +363,7 @@ BEGIN
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE
 	LOOP
-		-- it may have been proposed again while this waited for the job
+		-- a code may have been proposed again while this waited for the job
 		CONTINUE WHEN unwanted AND EXISTS (SELECT FROM cudal1.proposal AS p
 			WHERE p.candidate_id = j.candidate_id AND p.wanted);
 		IF j.state = 'running' THEN

@@ -518,7 +518,7 @@ BEGIN
 	ELSE
 		pause := greatest(least(coalesce(pause, 0), 3600),
 			backoff * least(60, power(2, r.failures)));
-		-- what is refused once would be refused again
+		-- a request that is refused once would be refused again
 		PERFORM cudal1.end_try(r, detail, true, pause,
 			coalesce(outcome IN ('refused', 'oversized'), false) OR r.attempt >= 1000);
 	END IF;

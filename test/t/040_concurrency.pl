@@ -25,7 +25,7 @@ cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHER
 my $first = $node->background_psql('postgres');
 my $second = $node->background_psql('postgres');
 
-# what the second session says of a statement that waits for a lock, until the first session has done something
+# words of the second session on a statement that waits for a lock, until the first session has done something
 sub second_waits
 {
 	my ($statement, $word, $event, $done) = @_;

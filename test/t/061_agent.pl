@@ -30,7 +30,7 @@ is(scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id])"), '1', 'and cancelled');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'the agent hears of it');
 await(sub { agent_children($agent) == 0 }, 'the measuring program was ended');
 
-# what the program has of the agent; test/t/014_programs.pl has what is the same of a worker
+# behaviour of the agent alone; test/t/014_programs.pl has that which it shares with a worker
 $id = submit_until($node, "surroundings", 'successful', 'a look from within');
 is(scalar_of($node, "SELECT environment ->> 'foreign_descriptors' FROM cudal1.measurement WHERE candidate_id = $id"), '',
 	'no descriptor of the agent is open in the program');

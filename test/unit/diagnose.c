@@ -195,7 +195,7 @@ is_cause(const char *cause, double wrong, Behaviour which)
 	return same;
 }
 
-/* the same, of code that is always so far off */
+/* whether that is the cause of outputs that are always so far off */
 static bool
 is_cause_of(const char *cause, double wrong, double always)
 {
