@@ -129,7 +129,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
 'queues, behind all other work, the measurement of a task''s reference as its own candidate, if the
 task is not certified and this does not wait already; returns the number of jobs, 1 or 0. Each first
 measurement of a task certifies it: it tells whether zeros, a copy of an input, the output for other
-inputs, work on half of an input or on its means, or means of the outputs would be right. Probes do
-not count for them. cudal1.task.certified then says weak and certified_detail what is right, or
-passed. cudal1_check_reference() says when that is done without being asked. Error 42704: unknown
-task';
+inputs, work on half of an input, on its means or on the later half of its steps, or means of the
+outputs would be right. Probes do not count for them. cudal1.task.certified then says weak and
+certified_detail what is right, or passed. cudal1_check_reference() says when that is done without
+being asked. Error 42704: unknown task';

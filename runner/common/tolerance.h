@@ -147,9 +147,10 @@ typedef struct Change
 	double		large;
 	uint64_t	after;			/* elements of an index of the axis that is repeated; 0: none is */
 	uint64_t	length;			/* of that axis */
-	uint64_t	repeated;		/* its index, of which all after it have the elements */
+	uint64_t	repeated;		/* its index, of which all after it, or before, have the elements */
 	double		nudge;			/* half of the elements are off by this share, towards 0 */
 	uint32_t	outliers;
+	bool		before;			/* indices before the repeated one have its elements */
 	bool		halved;			/* half of the elements become 0 */
 } Change;
 
@@ -159,7 +160,8 @@ change_source(const Change *c, uint64_t i)
 {
 	uint64_t	index = c->after > 0 ? i / c->after % c->length : 0;
 
-	return index > c->repeated ? i - (index - c->repeated) * c->after : i;
+	return (c->before ? index < c->repeated : index > c->repeated)
+		? i - (index - c->repeated) * c->after : i;
 }
 
 /* The changed value of an element that is no outlier. */

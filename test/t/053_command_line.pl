@@ -24,6 +24,8 @@ my %text = (
 	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 4; r++) { float sum = 0; $loop sum += x[r * 64 + i]; y[r] = sum; } }\n",
 	'ratios.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [256], "role": "in", "init": "uniform", "low": 1, "high": 2},'
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const float *x, float *y) { $loop y[i] = x[4 * i] / (x[4 * i + 2] + 1e-4f); }\n",
+	'fading.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64, 4], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]} */'
+	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 16; r++) { float state = 0; $loop state = 0.5f * state + x[r / 4 * 256 + i * 4 + r % 4]; y[r] = state; } }\n",
 	'miscount.c' => "void solve(const int *x, int *y) { $loop y[i] = x[i] + 1; }\n",
 	'painter.c' => "#include <stdio.h>\n#include <stdlib.h>\nvoid solve(const float *x, float *y)\n"
 	  . '{ printf("\033]0;title\007\033[2J\xc2\x9b31m right\n"); fflush(stdout); abort(); }' . "\n",
@@ -119,7 +121,7 @@ for my $case (
 
 SKIP:
 {
-	skip 'no C on this host', 34 if !can_measure('c');
+	skip 'no C on this host', 35 if !can_measure('c');
 
 	# ---- verdicts ----
 
@@ -136,6 +138,8 @@ SKIP:
 	like($said, qr/"weak":"work on the means of an input's rows"/, 'nor one that adds up rows');
 	($status, $said) = outcome('ratios.c miscount.c');
 	like($said, qr/"weak":"work on half of an input, which counts twice"/, 'nor one that needs half of its input');
+	($status, $said) = outcome('fading.c miscount.c');
+	like($said, qr/"weak":"work on the second half of an input's steps"/, 'nor one that forgets the first steps');
 	($status, $said) = outcome('--profile mistaken.json twice.c sum.c');
 	is($status, 0, 'a profile with an unknown member measures by the others');
 	like($said, qr/mistaken\.json: member "bucket_second" is ignored, because it is no column/, 'and names it');

@@ -184,6 +184,7 @@ int
 main(void)
 {
 	Change		held = {.factor = 1,.after = 2,.length = 6,.repeated = 1};
+	Change		late = {.factor = 1,.after = 2,.length = 6,.repeated = 3,.before = true};
 	Tolerance	usual = {.rtol = 1e-2,.atol = 1e-3,.scale = 2,.share = 0.05,.widen = 1,
 	.misses = TOLERANCE_MISSES,.farthest = TOLERANCE_FARTHEST};
 	Tolerance	constant = usual;
@@ -275,6 +276,9 @@ main(void)
 		  && change_source(&held, 11) == 3 && change_source(&held, 12) == 12
 		  && change_source(&held, 15) == 15 && change_source(&held, 23) == 15,
 		  "or all after the second");
+	check(change_source(&late, 1) == 7 && change_source(&late, 4) == 6
+		  && change_source(&late, 6) == 6 && change_source(&late, 11) == 11
+		  && change_source(&late, 12) == 18, "or all before the fourth");
 	check(changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 2.5)
 		  || changes((Change) {.factor = 1,.nudge = 0.25}, 1, 0, 3, 1.875),
 		  "numbers that stand for integers are not nudged");

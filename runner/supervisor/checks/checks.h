@@ -190,6 +190,12 @@ extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool 
  */
 extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
 
+/* The axis of a sequence's steps: the longest, the last apart. */
+extern uint32_t probes_steps(const Tensor *t);
+
+/* Gives an axis the elements of one of its indices from there on. */
+extern void probes_repeat(const Tensor *t, uint32_t axis, uint64_t index, Change *change);
+
 /* weak.c: whether code that does no work would be right */
 
 /*

@@ -158,9 +158,8 @@ coarse(uint32_t dtype)
 	return dtype == WIRE_FLOAT64 ? 0x1p-20 : fmax(0x1p-11, tensor_epsilon(dtype) / 2);
 }
 
-/* The axis of a sequence's steps. */
-static uint32_t
-longest_axis(const Tensor *t)
+uint32_t
+probes_steps(const Tensor *t)
 {
 	uint32_t	longest = 0;
 
@@ -170,9 +169,8 @@ longest_axis(const Tensor *t)
 	return longest;
 }
 
-/* Gives an axis the elements of one of its indices from there on. */
-static void
-repeat(const Tensor *t, uint32_t axis, uint64_t index, Change *change)
+void
+probes_repeat(const Tensor *t, uint32_t axis, uint64_t index, Change *change)
 {
 	if (t->ndim == 0)
 		return;
@@ -216,11 +214,11 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			change->large = 0;
 			return true;
 		case PROBE_ROWS:
-			repeat(t, 0, 0, change);
+			probes_repeat(t, 0, 0, change);
 			return t->ndim >= 2 && t->shape[0] > 1 && !is_square(t) && !like->sparse;
 		case PROBE_HELD:
 			change->factor = scale;
-			repeat(t, longest_axis(t), 1, change);
+			probes_repeat(t, probes_steps(t), 1, change);
 			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
 				&& !is_half(t->dtype);
 		case PROBE_NEAR:

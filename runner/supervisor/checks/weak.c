@@ -3,7 +3,8 @@
  *		Whether code that does no work would be right.
  *
  * A task pays for nothing where zeros are right, or what the reference gives for another input, or
- * copies of inputs, or what it gives for less of an input, or means of the outputs. So these are
+ * copies of inputs, or what it gives for less of an input, or means of the outputs, or where it
+ * forgets the first steps of a sequence. So these are
  * compared with the outputs that are expected of a candidate, when a task is measured for the first
  * time. Probes do not count here: code can tell them from the task's own inputs, and do the work
  * for them alone.
@@ -21,6 +22,7 @@ typedef enum Answer
 	/* the reference's for every second element of an array, or for the means of its rows */
 	ANSWER_SAMPLE = ANSWER_MEANS + WIRE_MAX_DIMS,
 	ANSWER_MOMENT,
+	ANSWER_STEPS,				/* the reference's where the first half of the steps are the same */
 	ANSWERS
 } Answer;
 
@@ -34,6 +36,7 @@ in_words(Answer answer)
 		: answer == ANSWER_COPY ? "a copy of an input"
 		: answer == ANSWER_SAMPLE ? "work on half of an input, which counts twice"
 		: answer == ANSWER_MOMENT ? "work on the means of an input's rows"
+		: answer == ANSWER_STEPS ? "work on the second half of an input's steps"
 		: "the means of the outputs along an axis";
 }
 
@@ -83,6 +86,19 @@ means_of(Measure *m, const char *expected, const Tensor *t, uint32_t axis, char 
 		? memory : NULL;
 }
 
+/* An input whose first steps are as the one in the middle; false: it is no sequence. */
+static bool
+forget_steps(const Tensor *t, Change *change)
+{
+	uint32_t	axis = probes_steps(t);
+
+	*change = (Change) {.factor = 1,.before = true};
+	if (t->ndim < 3 || t->elements == 0 || t->shape[axis] < 4 || !tensor_dtype_is_float(t->dtype))
+		return false;
+	probes_repeat(t, axis, (uint64_t) t->shape[axis] / 2, change);
+	return true;
+}
+
 /* What the reference gives for less of an input of a slot; `ran`: it gives something. */
 static bool
 answer_less(Checks *c, Answer answer, int input, uint32_t slot, char *memory, bool *ran)
@@ -92,18 +108,26 @@ answer_less(Checks *c, Answer answer, int input, uint32_t slot, char *memory, bo
 	const Tensor *t = &m->inputs.tensor[input];
 	uint32_t	scratch = c->slots;
 	Thinning	thin;
+	Change		change;
 
 	*ran = false;
 	if (c->spare == 0
-		|| !(answer == ANSWER_SAMPLE ? pairs_of(t, &thin) : rows_along(t, t->ndim - 1, &thin)))
+		|| !(answer == ANSWER_SAMPLE ? pairs_of(t, &thin)
+			 : answer == ANSWER_STEPS ? forget_steps(t, &change)
+			 : rows_along(t, t->ndim - 1, &thin)))
 		return true;
 	return arrays->copy(m, &c->arena, slot, scratch)
-		&& arrays->thin(m, arrays->input(m, &c->arena, slot, input),
-						arrays->input(m, &c->arena, scratch, input), &thin)
+		&& (answer == ANSWER_STEPS
+			? arrays->change(m, &c->arena, slot, scratch, input, &change)
+			: arrays->thin(m, arrays->input(m, &c->arena, slot, input),
+						   arrays->input(m, &c->arena, scratch, input), &thin))
 		&& probes_run(c, scratch, c->seeds[slot], memory, ran);
 }
 
-/* The largest input of which less gives other outputs; -1: there is none. */
+/*
+ * The largest input of which less gives other outputs, or whose steps may be forgotten; -1: there
+ * is none
+ */
 static bool
 choose_input(Checks *c, Answer answer, char *memory, int *input)
 {
@@ -120,7 +144,7 @@ choose_input(Checks *c, Answer answer, char *memory, int *input)
 		if (!answer_less(c, answer, i, 0, memory, &ran)
 			|| (ran && !measure_agree(c->m, c->expected, memory, c->m->tolerance, &a)))
 			return false;
-		if (a.differ)
+		if (ran && (a.differ || answer == ANSWER_STEPS))
 			*input = i;
 	}
 	return true;
