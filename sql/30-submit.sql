@@ -464,7 +464,10 @@ BEGIN
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.demand_submission('-', method, priority, group_key, proposal_key);
 	into_pool := CASE WHEN pool IS NULL THEN q.pool_id ELSE cudal1.find_pool(pool, true) END;
-	answer := cudal1.read_response(response, cudal1.code_alone(prompt_id));
+	-- a fenced code will do where the prompt's words don't ask for three sections
+	answer := cudal1.read_response(response, NOT EXISTS (SELECT FROM cudal1.prompt_template AS w
+		WHERE w.name = q.template
+			AND cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'answer_format')));
 	IF answer.reason IS NOT NULL AND lower(finish_reason) = 'length' THEN
 		answer.reason := 'the model''s tokens were used up before it wrote an answer'
 			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;

@@ -14,19 +14,12 @@ RETURN least(greatest(floor(CASE score_scale WHEN 'log' THEN ln(reward) ELSE rew
 COMMENT ON FUNCTION cudal1.bucket_of IS
 'number k of the interval [k * width, (k + 1) * width) that holds a reward, or its logarithm';
 
-CREATE FUNCTION cudal1.reward_cluster(reward float8)
-RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN reward < 1e9 THEN round(reward::numeric * 100)
-	WHEN reward IS NOT NULL THEN 1e11 END::bigint;
-COMMENT ON FUNCTION cudal1.reward_cluster IS
-'the cluster of an island that a reward belongs to: its hundredths; rewards above 1e9 are one';
-
 CREATE FUNCTION cudal1.placeable()
 RETURNS TABLE (candidate_id bigint, bucket int, cluster bigint, scaled float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT c.candidate_id, cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale),
-		cudal1.reward_cluster(c.reward),
+		least(round(c.reward::numeric * 100), 1e11)::bigint,
 		CASE t.score_scale WHEN 'log' THEN ln(c.reward) ELSE c.reward END
 	FROM cudal1.candidate AS c JOIN cudal1.task AS t ON t.task_id = c.task_id
 	WHERE c.state = 'successful' AND c.purpose = 'normal';

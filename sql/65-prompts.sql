@@ -357,17 +357,6 @@ RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN strpos(template, '{' || place || '}') > 0;
 COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this name';
 
-CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
-RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
-BEGIN
-	RETURN (SELECT NOT cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'answer_format')
-		FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
-		WHERE q.prompt_id = code_alone.prompt_id);
-END
-$$;
-COMMENT ON FUNCTION cudal1.code_alone IS
-'whether a fenced code answers a prompt, because its words don''t ask for three sections';
-
 CREATE FUNCTION @extschema@.cudal1_add_prompt_template(name text, kind text, text text,
 	system text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -359,14 +359,6 @@ INSERT INTO cudal1.technique (name, pattern) VALUES
 	('preallocated buffers',
 		'torch\.empty(_like)?\s*\(|register_buffer|preallocat|workspace|scratch');
 
-CREATE FUNCTION cudal1.techniques_of(code text)
-RETURNS SETOF text LANGUAGE sql STABLE STRICT PARALLEL SAFE
-AS $$
-	SELECT t.name FROM cudal1.technique AS t WHERE t.pattern IS NOT NULL AND code ~* t.pattern
-		ORDER BY t.name;
-$$;
-COMMENT ON FUNCTION cudal1.techniques_of IS 'the techniques whose keywords a code contains';
-
 CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEFAULT NULL,
 	model text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -391,8 +383,8 @@ BEGIN
 			ON CONFLICT DO NOTHING),
 	found AS (
 		INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
-			SELECT c.candidate_id, f.technique, 'keywords' FROM chosen AS c CROSS
-				JOIN LATERAL cudal1.techniques_of(c.code) AS f(technique)
+			SELECT c.candidate_id, t.name, 'keywords'
+				FROM chosen AS c JOIN cudal1.technique AS t ON c.code ~* t.pattern
 				ORDER BY 1, 2
 			ON CONFLICT DO NOTHING)
 	SELECT count(*) INTO n FROM chosen;

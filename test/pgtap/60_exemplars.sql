@@ -107,7 +107,7 @@ SELECT cudal1_add_task('edges', 'ref', 'pytorch') AS edges \gset
 SELECT count(tap.decided(:edges, r)) FROM unnest(ARRAY[.004, .005, .015, .994, 1.005, 1.005, 1.015, 1.025, 2.675, 1e8 + .005, 1e9 - .005, 1e9, 2e9, 1e300]::float8[]) AS r \g /dev/null
 SELECT tap.decided(:edges, r, 'null') FROM unnest(ARRAY[.5, 1.005, 2]::float8[]) AS r \g /dev/null
 SELECT set_eq($$SELECT (jsonb_array_elements(probabilities -> 'clusters') ->> 'cluster')::bigint FROM cudal1.draw('edges', 1, 'island', 1e9, 1)$$,
-	format('SELECT cudal1.reward_cluster(reward) FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'on clusters as they would be founded');
+	format('SELECT least(round(reward::numeric * 100), 1e11)::bigint FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'on clusters as they would be founded');
 SELECT set_eq($$SELECT d.candidate_id FROM generate_series(1, 400) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('edges', 2, 'island', 1e9, s.seed) AS d$$,
 	format('SELECT candidate_id FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'each code can be drawn');
 INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)

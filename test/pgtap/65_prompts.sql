@@ -110,7 +110,7 @@ SELECT is(cudal1_add_prompt_template('preface', 'augment', '{reference}', 'An ex
 SELECT throws_ok($$SELECT cudal1_add_prompt_template('preface', 'augment', '{reference}')$$, '23505', NULL, 'which are part of it');
 SELECT cudal1_add_prompt_template('asks there', 'augment', '{reference}', '{failures}{answer_format}') AS asks \gset
 SELECT prompt_id AS there FROM cudal1_prompt((SELECT name FROM cudal1.task ORDER BY task_id LIMIT 1), kind => 'augment', template => 'asks there', failures => 1) \gset
-SELECT ok(NOT cudal1.code_alone(:there), 'and may have the places of failures and of the answer''s form');
+SELECT isnt(((cudal1.row_of_response(:there, E'```c\nint x;\n```', 'm', NULL, NULL, 0, NULL, NULL, NULL)).origin).malformed, NULL, 'and may have the places of failures and of the answer''s form');
 SELECT prompt_id AS id, system AS s FROM cudal1_prompt('product', kind => 'augment', template => 'preface') \gset
 SELECT is(:'s'::text, 'An expert in C and the optimisation of numerical code for CPUs.', 'a prompt gives them, filled in');
 SELECT is(system, :'s', 'and records them') FROM cudal1.prompt WHERE prompt_id = :id;
