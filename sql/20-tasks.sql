@@ -40,14 +40,12 @@ COMMENT ON FUNCTION cudal1.check_among IS
 'error 42704, or another, for a name that is none of these; the hint says which are near';
 
 CREATE FUNCTION cudal1.check_word(argument text, value text, words text[])
-RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(value IS NULL, '22004', argument || ' must not be null');
-	PERFORM cudal1.check_among(argument, value, words,
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(value IS NULL, '22004', argument || ' must not be null');
+	SELECT cudal1.check_among(argument, value, words,
 		format('It is one of %s.', array_to_string(words, ', ')), '22023');
-END
-$$;
+END;
 COMMENT ON FUNCTION cudal1.check_word IS
 'error 22023 for an argument that is none of these words, 22004 where it is null';
 
@@ -418,15 +416,12 @@ taken; cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 an
 22004 and 22023 no reason';
 
 CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-DECLARE
-	t		cudal1.task := cudal1.find_task(task, true);
-BEGIN
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
 	UPDATE cudal1.task AS x SET retired_at = NULL, retired_by = NULL, retired_reason = NULL
+		FROM cudal1.find_task(task, true) AS t
 		WHERE x.task_id = t.task_id AND x.retired_at IS NOT NULL;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_restore_task(text) IS
 'brings a retired task back; codes that were discarded as it was retired are measured when they are
 submitted again. A task that is not retired stays as it is. Errors: 42704 unknown task, 42501

@@ -44,21 +44,19 @@ COMMENT ON FUNCTION cudal1.enqueue IS
 task''s); NULL where it is queued already';
 
 CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
-	UPDATE cudal1.candidate AS c SET code = restore_code.code
-		WHERE c.candidate_id = restore_code.candidate_id AND c.code = ''
-			AND restore_code.code <> '';
-	IF NOT FOUND THEN
-		RETURN;
-	END IF;
-	-- whose bytes cudal1_prune() has taken off
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH restored AS (
+		UPDATE cudal1.candidate AS c SET code = restore_code.code
+			WHERE c.candidate_id = restore_code.candidate_id AND c.code = ''
+				AND restore_code.code <> ''
+			RETURNING c.candidate_id)
+	-- cudal1_prune() has taken its bytes off
 	INSERT INTO cudal1.stored (role, bytes)
-		SELECT p.created_by, octet_length(restore_code.code) FROM cudal1.proposal AS p
-			WHERE p.candidate_id = restore_code.candidate_id ORDER BY p.proposal_id LIMIT 1;
-END
-$$;
+		SELECT p.created_by, octet_length(restore_code.code)
+			FROM restored AS r JOIN cudal1.proposal AS p USING (candidate_id)
+			ORDER BY p.proposal_id LIMIT 1;
+END;
 COMMENT ON FUNCTION cudal1.restore_code IS
 'gives a locked candidate the code back that cudal1_prune() took';
 

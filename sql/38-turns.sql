@@ -13,16 +13,14 @@
  * an index entry for each trainer that waits, and steps over jobs that are locked or not due.
  */
 CREATE FUNCTION @extschema@.cudal1_set_weight(role name, weight float8)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.check_number('weight', weight, 0.001, 1000);
-	PERFORM cudal1.check_name('role', role);
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.check_number('weight', weight, 0.001, 1000);
+	SELECT cudal1.check_name('role', role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)
 		ON CONFLICT (trainer) DO UPDATE SET weight = excluded.weight;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_set_weight(name, float8) IS
 'sets a trainer''s share in devices beside others: the claims of each device are divided among the
 trainers that wait for it in proportion to their weights (0.001 to 1000; 1 where none was set), from

@@ -72,18 +72,15 @@ COMMENT ON FUNCTION cudal1.register_device IS
 'inserts or refreshes a device, a line of cudal1-measure --devices; its switch stays';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-#variable_conflict use_column
-BEGIN
-	PERFORM cudal1.raise_if(device_key IS NULL OR enabled IS NULL, '22004',
-		'device_key and enabled must not be null');
-	PERFORM cudal1.check_name('device', device_key);
+	SELECT cudal1.raise_if(device_key IS NULL OR enabled IS NULL, '22004',
+			'device_key and enabled must not be null'),
+		cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d
 		SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
-	PERFORM cudal1.wake();
-END
+	SELECT cudal1.wake();
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
 'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. A
@@ -428,12 +425,10 @@ COMMENT ON FUNCTION cudal1.take_back IS
 died; returns the number of jobs. Without a server: jobs whose lease ended, each a failure';
 
 CREATE FUNCTION cudal1.expire_leases()
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-BEGIN
-	PERFORM cudal1.end_waiting(), cudal1.place_waiting();
-	RETURN cudal1.take_back(NULL, NULL);
-END
+	SELECT cudal1.end_waiting(), cudal1.place_waiting();
+	SELECT cudal1.take_back(NULL, NULL);
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases IS
 'requeues running jobs whose lease ended, cancels what is overdue, places what waits for it';

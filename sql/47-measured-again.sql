@@ -401,14 +401,12 @@ queued; what waits already is not queued again. The points go into cudal1.aa_cha
 cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.check_name('device', device_key);
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d SET chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_trust_device(text) IS
 'an operator''s word that a device is mended: its control chart begins anew. Error 42704 for an
 unknown device';

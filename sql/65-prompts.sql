@@ -206,35 +206,30 @@ CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DE
 	pool text DEFAULT 'main')
 RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
 	probability float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20 SET enable_seqscan = off
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20 SET enable_seqscan = off
 	SET jit = off
-AS $$
-#variable_conflict use_column
-DECLARE
-	in_pool	constant int := cudal1.find_pool(pool);
-	t		cudal1.task;
-BEGIN
-	PERFORM cudal1.check_number('temperature', coalesce(temperature, 1), 1e-6, 1e9);
-	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_bucket_stats.task;
-	IF NOT FOUND THEN
-		t := cudal1.find_task(task);		-- raises the error
-	END IF;
-	RETURN QUERY
-		SELECT b.bucket, CASE t.score_scale WHEN 'log' THEN exp(e.lower) ELSE e.lower END,
-				CASE t.score_scale WHEN 'log' THEN exp(e.upper) ELSE e.upper END, b.codes,
-				CASE t.score_scale WHEN 'log' THEN exp(b.mean) ELSE b.mean END,
-				b.weight / sum(b.weight) OVER ()
+BEGIN ATOMIC
+	SELECT cudal1.check_number('temperature', coalesce(temperature, 1), 1e-6, 1e9);
+	-- one that is retired has its buckets still
+	SELECT cudal1.find_task(task) WHERE NOT EXISTS (SELECT FROM cudal1.task AS x
+		WHERE x.name = cudal1_bucket_stats.task);
+	SELECT b.bucket, CASE t.score_scale WHEN 'log' THEN exp(e.lower) ELSE e.lower END,
+			CASE t.score_scale WHEN 'log' THEN exp(e.upper) ELSE e.upper END, b.codes,
+			CASE t.score_scale WHEN 'log' THEN exp(b.mean) ELSE b.mean END,
+			b.weight / sum(b.weight) OVER ()
+		FROM cudal1.find_pool(pool) AS in_pool JOIN cudal1.task AS t
+				ON t.name = cudal1_bucket_stats.task
 			-- as in cudal1.draw()
-			FROM (SELECT x.bucket, x.codes, x.mean, exp(greatest((x.mean - max(x.mean) OVER ())
+			CROSS JOIN LATERAL (SELECT x.bucket, x.codes, x.mean,
+					exp(greatest((x.mean - max(x.mean) OVER ())
 						/ coalesce(cudal1_bucket_stats.temperature, t.temperature), -700)) AS weight
-					FROM cudal1.bucket AS x
-					WHERE x.task_id = t.task_id AND x.pool_id = in_pool) AS b
-				-- numeric, as in cudal1.bucket_of()
-				CROSS JOIN LATERAL (SELECT (b.bucket * t.bucket_width::numeric)::float8 AS lower,
-					((b.bucket + 1) * t.bucket_width::numeric)::float8 AS upper) AS e
-			ORDER BY b.bucket;
-END
-$$;
+				FROM cudal1.bucket AS x
+				WHERE x.task_id = t.task_id AND x.pool_id = in_pool) AS b
+			-- numeric, as in cudal1.bucket_of()
+			CROSS JOIN LATERAL (SELECT (b.bucket * t.bucket_width::numeric)::float8 AS lower,
+				((b.bucket + 1) * t.bucket_width::numeric)::float8 AS upper) AS e
+		ORDER BY b.bucket;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS
 'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean
 and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale

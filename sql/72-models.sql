@@ -82,16 +82,14 @@ connect_seconds (10), stall_seconds (120: nothing arrives), total_seconds (1800)
 endpoint, model and parameters, key, limits, prices and options become the new ones';
 
 CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(enabled IS NULL, '22004', 'enabled must not be null');
-	PERFORM cudal1.check_name('model', model);
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(enabled IS NULL, '22004', 'enabled must not be null');
+	SELECT cudal1.check_name('model', model);
 	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled
 		WHERE x.name = cudal1_enable_model.model;
-	PERFORM cudal1.wake();
-END
-$$;
+	SELECT cudal1.wake();
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_model(text, boolean) IS
 'an operator''s switch: a disabled model gets no new requests; those in flight are completed';
 

@@ -149,16 +149,13 @@ COMMENT ON FUNCTION cudal1.set_campaign IS
 'changes the state of a campaign, keeping account of its running time';
 
 CREATE FUNCTION @extschema@.cudal1_pause_campaign(campaign text)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-DECLARE
-	c		cudal1.campaign := cudal1.find_campaign(campaign);
-BEGIN
-	PERFORM cudal1.raise_if(c.state = 'finished', '55000',
-		format('campaign "%s" is finished', c.name));
-	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || cudal1.caller());
-END
-$$;
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(c.state = 'finished', '55000',
+				format('campaign "%s" is finished', c.name)),
+			cudal1.set_campaign(c, 'paused', 'paused by ' || cudal1.caller())
+		FROM cudal1.find_campaign(campaign) AS c;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
 'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown,
 42501 another role''s, 55000 finished';

@@ -490,12 +490,10 @@ device is left as it is. Nothing calls it by itself. Error 22023 where older_tha
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-BEGIN
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_buckets() AS k;
-	-- hashes, deciding measurements, imported scores
-	RETURN QUERY
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT k.* FROM cudal1.check_of_buckets() AS k
+	UNION ALL
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 			encode(c.code_hash, 'hex')
 		FROM cudal1.candidate AS c
@@ -532,9 +530,8 @@ BEGIN
 		WHERE c.imported AND i.reward IS DISTINCT FROM c.reward
 	UNION ALL
 	SELECT 'undecided without a job', format('candidate %s', u.candidate_id), 'a job', u.state
-		FROM cudal1.undecided AS u;
-	-- campaigns
-	RETURN QUERY
+		FROM cudal1.undecided AS u
+	UNION ALL
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),
 		format('%s, %s', n.tokens, n.cost), format('%s, %s', l.tokens, l.cost)
 	FROM cudal1.campaign_lane AS l
@@ -542,8 +539,7 @@ BEGIN
 			0) AS tokens, COALESCE(sum(q.cost), 0) AS cost
 							FROM cudal1.request AS q WHERE q.lane_id = l.lane_id) AS n
 	WHERE l.tokens <> n.tokens OR abs(l.cost - n.cost) > 1e-9 * abs(n.cost) + 1e-12;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
 'recounts every derived number that no constraint holds, buckets, verdicts, hashes,
 tokens and cost of campaigns, from what it is derived of, and says what is off: one row a

@@ -425,12 +425,10 @@ CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAU
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
 	upper float8, candidate_id bigint, methods text[], evaluated boolean, wide boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(n IS NULL OR n < 1, '22023', 'argument "n" must be at least 1');
-	PERFORM cudal1.check_report(method, device);
-	RETURN QUERY
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(n IS NULL OR n < 1, '22023', 'argument "n" must be at least 1'),
+		cudal1.check_report(method, device);
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup,
 		cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
 		cudal1.over_baseline(m.upper, coalesce(b.over, 1), false), b.candidate_id,
@@ -443,8 +441,7 @@ BEGIN
 	WHERE b.speedup IS NOT NULL
 	ORDER BY b.speedup DESC, t.name
 	LIMIT cudal1_top_tasks.n;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text, text) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
 measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
@@ -494,14 +491,12 @@ CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL,
 	baseline text DEFAULT NULL)
 RETURNS TABLE (level text, fraction float8, speedup float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(
 		(SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
 		IS NOT TRUE, '22023', 'argument "fractions" must hold numbers between 0 and 1',
 		'For instance {0.1,0.5,0.9}.');
-	RETURN QUERY
 	SELECT g.level, f.fraction, cudal1.conservative_round(f.speedup)
 	FROM (SELECT c.level, c.place,
 		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
@@ -509,8 +504,7 @@ BEGIN
 		  GROUP BY c.level, c.place) AS g
 		CROSS JOIN LATERAL unnest(fractions, g.speedups) WITH ORDINALITY AS f (fraction, speedup, n)
 	ORDER BY g.place, f.n;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[], text,
 	text) IS
 'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
@@ -561,13 +555,11 @@ COMMENT ON FUNCTION cudal1.light IS
 
 CREATE FUNCTION @extschema@.cudal1_light(task text, device text DEFAULT NULL)
 RETURNS TABLE (bytes float8, operations float8, seconds float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.check_device(device);
-	RETURN QUERY SELECT l.* FROM cudal1.light(cudal1.find_task(task), device) AS l;
-END
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.check_device(device);
+	SELECT l.* FROM cudal1.light(cudal1.find_task(task), device) AS l;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_light(text, text) IS
 'the least time that a call of a task takes on a device (a model, a class or a key; NULL: the
 task''s): the longer one of reading its inputs and writing its outputs once, in bytes, at the

@@ -165,23 +165,21 @@ COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
 RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
 	state text, failure text, candidate_id bigint, bottleneck text, wide boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
-	n		int := cardinality(a.switches);
-BEGIN
-	RETURN QUERY
-	SELECT CASE WHEN s.mask = 0 THEN 'baseline' WHEN s.mask = (1 << n) - 1 THEN 'all'
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT CASE WHEN s.mask = 0 THEN 'baseline'
+				WHEN s.mask = (1 << cardinality(a.switches)) - 1 THEN 'all'
 				ELSE (SELECT string_agg(a.switches[i], ' + ' ORDER BY i)
-					FROM generate_series(1, n) AS i WHERE s.mask >> (i - 1) & 1 = 1) END,
-		   ARRAY(SELECT s.mask >> (i - 1) & 1 = 1 FROM generate_series(1, n) AS i ORDER BY i),
+					FROM generate_subscripts(a.switches, 1) AS i
+					WHERE s.mask >> (i - 1) & 1 = 1) END,
+		   ARRAY(SELECT s.mask >> (i - 1) & 1 = 1
+			FROM generate_subscripts(a.switches, 1) AS i ORDER BY i),
 		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, r.bottleneck, s.wide
-	FROM cudal1.ablation_scores(a.ablation_id) AS s
+	FROM cudal1.find_ablation(cudal1_ablation_table.ablation_id) AS a
+		CROSS JOIN LATERAL cudal1.ablation_scores(a.ablation_id) AS s
 		JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id AND r.mask = s.mask
 	ORDER BY s.score DESC NULLS LAST, bit_count(s.mask::bit(8)), s.mask;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_table(bigint) IS
 'CUDA-L1, tables 9 and 10: every combination, fastest first; settings in the order of the switches;
 speedup: the median of its pairs, before rounding, whatever was paid, 0 failed, NULL not decided;
@@ -190,17 +188,16 @@ says it; wide: the interval is wider than the profile''s half_width_limit';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_effects(ablation_id bigint, max_order int DEFAULT 2)
 RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper float8,
-	settings bigint) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
-	n		int := cardinality(a.switches);
-BEGIN
-	PERFORM cudal1.raise_if(max_order IS NULL OR max_order < 1, '22023',
+	settings bigint) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(max_order IS NULL OR max_order < 1, '22023',
 		'argument "max_order" must be at least 1');
-	RETURN QUERY
-	WITH subsets AS (
-		SELECT s AS subset, bit_count(s::bit(8)) AS size FROM generate_series(1, (1 << n) - 1) AS s
+	WITH of AS MATERIALIZED (
+		SELECT a.switches FROM cudal1.find_ablation(cudal1_ablation_effects.ablation_id) AS a
+	), subsets AS (
+		SELECT s AS subset, bit_count(s::bit(8)) AS size
+			FROM of AS a
+				CROSS JOIN LATERAL generate_series(1, (1 << cardinality(a.switches)) - 1) AS s
 			WHERE bit_count(s::bit(8)) <= max_order
 	), contrasts AS (
 		-- for each setting of the other switches, the alternating sum over the subset's
@@ -208,7 +205,8 @@ BEGIN
 			   sum(CASE WHEN (u.size - bit_count((x.mask & u.subset)::bit(8))) % 2 = 0 THEN 1
 				ELSE -1 END * ln(x.score)) AS contrast,
 			   CASE WHEN count(x.half) = 1 << u.size::int THEN sum(x.half ^ 2) END AS noise
-		FROM subsets AS u CROSS JOIN cudal1.ablation_scores(a.ablation_id) AS x
+		FROM subsets AS u
+			CROSS JOIN cudal1.ablation_scores(cudal1_ablation_effects.ablation_id) AS x
 		WHERE x.score > 0
 		GROUP BY u.subset, u.size, x.mask & ~u.subset
 		HAVING count(*) = 1 << u.size::int
@@ -218,13 +216,12 @@ BEGIN
 		FROM subsets AS u LEFT JOIN contrasts AS c ON c.subset = u.subset
 		GROUP BY u.subset, u.size)
 	SELECT CASE WHEN e.size = 1 THEN 'main' ELSE 'interaction' END,
-		   ARRAY(SELECT a.switches[i] FROM generate_series(1, n) AS i
+		   ARRAY(SELECT a.switches[i] FROM generate_subscripts(a.switches, 1) AS i
 			WHERE e.subset >> (i - 1) & 1 = 1 ORDER BY i),
 		   exp(e.contrast), exp(e.contrast - e.half), exp(e.contrast + e.half), e.settings
-	FROM effects AS e
+	FROM of AS a CROSS JOIN effects AS e
 	ORDER BY e.size, abs(e.contrast) DESC NULLS LAST, e.subset;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_effects(bigint, int) IS
 'main effects and interactions of an ablation up to an order (2), from the speedups of its table, on
 the log scale and shown as factors. main: speedup with the switch over speedup without, geometric
@@ -236,19 +233,16 @@ on, those whose combinations all succeeded';
 CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint,
 	tolerance float8 DEFAULT 0.1)
 RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without float8,
-	baseline float8) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-AS $$
-DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
-BEGIN
-	PERFORM cudal1.raise_if(tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10), '22023',
+	baseline float8) LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10), '22023',
 		'argument "tolerance" must be a share of at least 0');
-	RETURN QUERY
 	SELECT w.name,
 		   x.best_without <= x.baseline * (1 + tolerance)
 			AND x.best_with > x.baseline * (1 + tolerance) AND x.decided,
 		   x.best_with, x.best_without, x.baseline
-	FROM unnest(a.switches) WITH ORDINALITY AS w (name, place)
+	FROM cudal1.find_ablation(cudal1_ablation_gatekeepers.ablation_id) AS a
+		CROSS JOIN LATERAL unnest(a.switches) WITH ORDINALITY AS w (name, place)
 		CROSS JOIN LATERAL (
 			SELECT max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 1) AS best_with,
 				   max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 0) AS best_without,
@@ -257,8 +251,7 @@ BEGIN
 				   count(s.score) = count(*) AS decided
 			FROM cudal1.ablation_scores(a.ablation_id) AS s) AS x
 	ORDER BY x.best_with / nullif(x.best_without, 0) DESC NULLS FIRST, w.place;
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_gatekeepers(bigint, float8) IS
 'which switches are gatekeepers (CUDA-L1, section 4): no combination without the switch gains more
 than the share tolerance (0.1) over all switches off, some combination with it does; NULL or false

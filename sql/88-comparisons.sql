@@ -15,12 +15,10 @@ zeros, ties at middle ranks, exact up to 400 pairs; sign_p: the exact sign test,
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
 	missing text, without_weak boolean, tasks text[], baseline text, pool_a text, pool_b text)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
-	upper float8) LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	PERFORM cudal1.check_report(method_a, device_a, missing);
-	PERFORM cudal1.check_report(method_b, device_b);
-	RETURN QUERY
+	upper float8) LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.check_report(method_a, device_a, missing),
+		cudal1.check_report(method_b, device_b);
 	SELECT t.level, t.name, v.a, v.b, v.ratio, v.ratio * exp(-sqrt(h.a ^ 2 + h.b ^ 2)),
 		   v.ratio * exp(sqrt(h.a ^ 2 + h.b ^ 2))
 	FROM cudal1.best_over(method_a, device_a, tasks, pool_a, baseline, without_weak) AS a
@@ -41,8 +39,7 @@ BEGIN
 			WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
 	WHERE v.a IS NOT NULL AND v.b IS NOT NULL
 	ORDER BY t.level NULLS LAST, t.task_id;
-END
-$$;
+END;
 COMMENT ON FUNCTION cudal1.compare_tasks IS 'what cudal1_compare_tasks() does';
 
 CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,

@@ -72,19 +72,17 @@ COMMENT ON FUNCTION cudal1.take_review IS
 'stores what a model thinks of a candidate; error 22023 where the answer does not say it';
 
 CREATE FUNCTION @extschema@.cudal1_review(model text, candidate_ids bigint[] DEFAULT NULL)
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-BEGIN
-	PERFORM cudal1.check_candidates(candidate_ids) WHERE candidate_ids IS NOT NULL;
-	RETURN cudal1.ask_about('review', cudal1_review.model, coalesce(candidate_ids, ARRAY(
+RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.check_candidates(candidate_ids) WHERE candidate_ids IS NOT NULL;
+	SELECT cudal1.ask_about('review', cudal1_review.model, coalesce(candidate_ids, ARRAY(
 		SELECT b.candidate_id FROM cudal1.task AS t
 			CROSS JOIN LATERAL (SELECT c.candidate_id FROM cudal1.candidate AS c
 				WHERE c.task_id = t.task_id AND c.state = 'successful' AND c.purpose = 'normal'
 					AND c.reward > 1 AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1) AS b
 			WHERE t.retired_at IS NULL)));
-END
-$$;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_review(text, bigint[]) IS
 'asks a model whether candidates (NULL: the best of each task above 1.00) earn their rewards, and
 returns the number of requests, none for those it was asked about before. Operators only. Answers

@@ -7,23 +7,20 @@ CREATE FUNCTION @extschema@.cudal1_best(tasks text[] DEFAULT NULL, device text D
 RETURNS TABLE (task text, language text, candidate_id bigint, reward float8, lower float8,
 	upper float8, wide boolean, evaluated boolean, device_model text, measurement_id bigint,
 	profile text, pairs int, checks int, max_error float8, measured_at timestamptz, code text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET jit = off
-AS $$
-BEGIN
-	PERFORM cudal1.check_report(NULL, device);
-	RETURN QUERY
-		SELECT t.name, t.language, c.candidate_id, b.speedup, cudal1.conservative_round(m.lower),
-				cudal1.conservative_round(m.upper), coalesce(m.wide, false), b.evaluated,
-				coalesce(m.device_model, c.import_device),
-				m.measurement_id, m.profile, m.pairs, m.checks, m.max_error, m.measured_at,
-				CASE WHEN c.purpose <> 'withheld' THEN c.code END
-			FROM cudal1.best_over(NULL, cudal1_best.device, tasks, NULL, NULL) AS b
-				JOIN cudal1.task AS t ON t.task_id = b.task_id
-				JOIN cudal1.candidate AS c ON c.candidate_id = b.candidate_id
-				LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
-			ORDER BY t.level NULLS LAST, t.problem NULLS LAST, t.name;
-END
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET jit = off
+BEGIN ATOMIC
+	SELECT cudal1.check_report(NULL, device);
+	SELECT t.name, t.language, c.candidate_id, b.speedup, cudal1.conservative_round(m.lower),
+			cudal1.conservative_round(m.upper), coalesce(m.wide, false), b.evaluated,
+			coalesce(m.device_model, c.import_device),
+			m.measurement_id, m.profile, m.pairs, m.checks, m.max_error, m.measured_at,
+			CASE WHEN c.purpose <> 'withheld' THEN c.code END
+		FROM cudal1.best_over(NULL, cudal1_best.device, tasks, NULL, NULL) AS b
+			JOIN cudal1.task AS t ON t.task_id = b.task_id
+			JOIN cudal1.candidate AS c ON c.candidate_id = b.candidate_id
+			LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
+		ORDER BY t.level NULLS LAST, t.problem NULLS LAST, t.name;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_best(text[], text) IS
 'the best code of each task that has a successful one, by the rule of cudal1_task_report(), to be
 loaded in place of the reference, and its evidence: the device model, the interval of the speedup,

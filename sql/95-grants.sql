@@ -133,13 +133,11 @@ COMMENT ON FUNCTION cudal1.check_room IS
 'error 53400 where a role is above its quotas, of which so much was used just now';
 
 CREATE FUNCTION cudal1.store(owner text, bytes bigint)
-RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-BEGIN
+RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
 	INSERT INTO cudal1.stored (role, bytes) VALUES (store.owner, store.bytes);
-	PERFORM cudal1.check_room(owner, 0, bytes);
-END
-$$;
+	SELECT cudal1.check_room(owner, 0, store.bytes);
+END;
 COMMENT ON FUNCTION cudal1.store IS
 'writes down the bytes that were stored for a role, and checks its quota of them; error 53400';
 
