@@ -291,9 +291,6 @@ DECLARE
 	gap		interval;
 	start	timestamptz;
 BEGIN
-	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
-	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval,
-		'22023', 'lease must be a positive interval');
 	-- without the lock on the model two claims would count the same free places
 	FOR m IN
 		SELECT x.* FROM cudal1.model AS x

@@ -198,8 +198,7 @@ BEGIN
 	END IF;
 	PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id
 		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
-		WHERE l.campaign_id = c.campaign_id AND NOT r.decided
-			AND r.state IN ('queued', 'running')));
+		WHERE l.campaign_id = c.campaign_id AND NOT r.decided));
 	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended')
 		WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
 	PERFORM cudal1.set_campaign(c, 'finished', 'ended by ' || cudal1.caller());
@@ -320,6 +319,7 @@ AS $$
 DECLARE
 	o			constant jsonb := c.options;
 	ahead		constant int := (o ->> 'ahead')::int;
+	trials		int;		-- of the lane, at most
 	successes	int;
 	busy		int;
 	want		int;
@@ -337,51 +337,37 @@ BEGIN
 	END IF;
 	-- how many requests are to be made beside those that are busy, or why no more are
 	want := 0;
-	CASE coalesce((SELECT CASE WHEN t.retired_at IS NOT NULL THEN 'retired' ELSE 'bad' END
-				   FROM cudal1.task AS t
-				   WHERE t.task_id = l.task_id
-					AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad')), c.kind)
-	WHEN 'retired' THEN
-		over := 'the task is retired';
-	WHEN 'bad' THEN
-		over := 'the task''s reference is bad';
-	WHEN 'vanilla' THEN
-		want := least((o ->> 'attempts')::int - l.trials, ahead - busy);
-		IF l.trials >= (o ->> 'attempts')::int AND busy = 0 THEN
-			over := 'all attempts made';
-		END IF;
-	WHEN 'augment' THEN
-		SELECT count(DISTINCT r.candidate_id) INTO successes
-			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
-			WHERE r.lane_id = l.lane_id AND cudal1.is_correct(x);
-		want := least((o ->> 'trials')::int - l.trials, (o ->> 'successes')::int - successes - busy,
-			ahead - busy);
-		IF successes >= (o ->> 'successes')::int THEN
-			over := format('%s correct codes', successes);
-		ELSIF l.trials >= (o ->> 'trials')::int AND busy = 0 THEN
-			over := 'all trials made';
-		END IF;
-	WHEN 'self_supervised' THEN
-		want := least(c.round * (o ->> 'batch')::int - l.trials, ahead - busy);
-		IF l.trials >= c.round * (o ->> 'batch')::int AND busy = 0 THEN
-			over := format('round %s complete', c.round);
-		END IF;
-	WHEN 'evolve' THEN
+	over := (SELECT CASE WHEN t.retired_at IS NOT NULL THEN 'the task is retired'
+			WHEN t.reference_state = 'bad' THEN 'the task''s reference is bad' END
+		FROM cudal1.task AS t WHERE t.task_id = l.task_id);
+	IF over IS NULL AND c.kind = 'evolve' THEN
 		-- what is under way is waited for, unless time is over
 		over := CASE WHEN busy = 0 OR spent = 'time over' THEN spent END;
 		want := CASE WHEN spent IS NULL THEN ahead - busy ELSE 0 END;
-	ELSE
-		-- contrastive with models: whole groups
+	ELSIF over IS NULL AND c.kind = 'contrastive' THEN
+		-- whole groups; those of a lane without a model are a trainer's
 		IF l.model_id IS NULL THEN
 			RETURN 0;
-		ELSIF l.groups < (o ->> 'groups')::int AND busy < ahead THEN
-			IF (cudal1.request_room(c.created_by)).requests >= (o ->> 'group_size')::int THEN
-				want := (o ->> 'group_size')::int;
-			END IF;
-		ELSIF l.groups >= (o ->> 'groups')::int AND busy = 0 THEN
-			over := 'all groups answered';
+		ELSIF l.groups >= (o ->> 'groups')::int THEN
+			over := CASE busy WHEN 0 THEN 'all groups answered' END;
+		ELSIF busy < ahead AND (cudal1.request_room(c.created_by)).requests
+				>= (o ->> 'group_size')::int THEN
+			want := (o ->> 'group_size')::int;
 		END IF;
-	END CASE;
+	ELSIF over IS NULL THEN
+		trials := coalesce(o ->> 'attempts', o ->> 'trials', o ->> 'batch')::int
+			* CASE c.kind WHEN 'self_supervised' THEN c.round ELSE 1 END;
+		SELECT count(DISTINCT r.candidate_id) INTO successes
+			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
+			WHERE o ? 'successes' AND r.lane_id = l.lane_id AND cudal1.is_correct(x);
+		want := least(trials - l.trials, (o ->> 'successes')::int - successes - busy,
+			ahead - busy);
+		over := CASE WHEN successes >= (o ->> 'successes')::int
+				THEN format('%s correct codes', successes)
+			WHEN l.trials >= trials AND busy = 0 THEN CASE c.kind
+				WHEN 'vanilla' THEN 'all attempts made' WHEN 'augment' THEN 'all trials made'
+				ELSE format('round %s complete', c.round) END END;
+	END IF;
 	IF over IS NOT NULL THEN
 		-- augment may have requests under way that are not needed any more, and time may be over
 		PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
