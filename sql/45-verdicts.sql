@@ -226,17 +226,15 @@ CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
-	IF j.cancel_requested THEN
-		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
-	ELSIF r.outcome = 'unstable' THEN
-		-- above a profile's limit on the variance (CUDA-L1, 2.4.4)
-		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, r.detail);
-	ELSIF r.outcome IN ('unverified', 'lost') THEN
+	IF j.cancel_requested OR r.outcome IN ('unverified', 'lost') THEN
 		PERFORM cudal1.retry_job(j, r.outcome, r.measurement_id, r.detail);
 	ELSIF r.outcome = 'cancelled' THEN
 		-- no session asked for it, or the candidate was submitted again since
 		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
 								 coalesce(r.detail, 'the worker gave the measurement up'));
+	ELSIF r.outcome = 'unstable' THEN
+		-- above a profile's limit on the variance (CUDA-L1, 2.4.4)
+		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, r.detail);
 	ELSIF j.kind = 'evaluate'
 		OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
 		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook

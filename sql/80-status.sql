@@ -133,19 +133,18 @@ BEGIN
 							'(empty: the one beside the server''s); the server''s log says why it '
 							'does not run.' END), '');
 		END IF;
-	ELSIF pg_is_in_recovery() THEN
-		NULL;	-- the launcher reads the list after promotion
-	ELSIF cudal1.preloaded() THEN
+	ELSIF NOT cudal1.preloaded() THEN
+		RETURN QUERY SELECT 'database', here,
+			'Its worker starts once the library is preloaded and cudal1.databases names it '
+			'(default: postgres).';
+	-- the launcher reads the list after promotion
+	ELSIF NOT pg_is_in_recovery() THEN
 		RETURN QUERY SELECT 'database', format('%s is not listed in cudal1.databases', here),
 			format('ALTER SYSTEM SET cudal1.databases = %L; then SELECT pg_reload_conf();',
 				   (SELECT string_agg(quote_ident(n.name), ', ')
 					FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
 								JOIN pg_database AS b ON b.datname = s.database
 							UNION SELECT here) AS n));
-	ELSE
-		RETURN QUERY SELECT 'database', here,
-			'Its worker starts once the library is preloaded and cudal1.databases names it '
-			'(default: postgres).';
 	END IF;
 	RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
 			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();'
