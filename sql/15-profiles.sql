@@ -144,6 +144,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_profile(text, text, jsonb, text) IS
-'adds a measurement profile: a copy of base with the columns in changes replaced; returns its name.
-Errors: 42704 unknown base, 23505 a name that is taken, 22023 a bad name, an unknown column, a value
-of another type or out of range';
+'adds a measurement profile, base with the columns in changes replaced, and returns its name.
+Errors: 42704 unknown base, 23505 the name is taken, 22023 a bad name, column or value';

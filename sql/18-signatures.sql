@@ -161,8 +161,7 @@ RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN octet_length(value) > most_bytes THEN false
 	ELSE value ~ pattern END;
 COMMENT ON FUNCTION cudal1.matches IS
-'whether a text of at most so many bytes matches a regular expression. A longer one is not looked
-at: of 268 million characters a regular expression makes an internal error';
+'whether a text of at most so many bytes matches a regular expression, for which some are too long';
 
 -- Looked at in UTF-8, because a regular expression takes the codes 128 to 159 of every encoding for
 -- control characters: bytes of a letter without an encoding, and letters in Windows' encodings.

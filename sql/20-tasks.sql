@@ -336,12 +336,10 @@ temperature (1), score_scale (linear; log), strategy (bucket; island, random), w
 nothing is measured once code passes that does no work), probes (of centre, scale, outliers, zeros,
 rows, held, near and parameters, those that the task rules out: {"scale": false}), baseline (what
 rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
-cudal1_add_baselines()),
-rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues its
-check at once, false: no device checks the task without being asked, else one that has nothing to do
-does where the setting cudal1.certify says so; see cudal1_certify_task()),
-islands (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_rule
-(funsearch; cuda-l1)';
+cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
+certify (true: queues its check at once, false: it is checked only when that is asked for, else as
+the setting cudal1.certify says), islands (10), island_reset (1000), island_temperature (0.1),
+island_period (30000), island_rule (funsearch; cuda-l1)';
 
 /*
  * Mistakes taken back. Nothing is deleted: a retired task keeps its history, a withdrawn candidate
@@ -424,8 +422,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_restore_task(text) IS
 'brings a retired task back; codes that were discarded as it was retired are measured when they are
-submitted again. A task that is not retired stays as it is. Errors: 42704 unknown task, 42501
-another role''s';
+submitted again. Errors: 42704 unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_withdraw(candidate_id bigint, reason text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -452,9 +449,8 @@ only. Errors: 42704 unknown candidate, 22004 and 22023 no reason';
 /*
  * Baselines: the reference of a PyTorch task as torch.compile or a CUDA graph runs it.
  *
- * A baseline is a candidate whose code is made from the reference, so it is checked and measured as
- * any other. Its purpose keeps it out of exemplars and reports; a report that is asked for one
- * divides by its score. A baseline is known by its code, whatever role asked for it.
+ * A baseline is a candidate whose code is made from the reference, and by which it is known. Its
+ * purpose keeps it out of exemplars and reports; a report that is asked for one divides by it.
  *
  * A task's option chooses what its rewards are over. Its jobs then have the baseline's code as
  * their reference, so both are timed side by side, and no score is divided by another. The check of
@@ -582,6 +578,5 @@ measured like others, and returns them: reference (as it is), compile and reduce
 (torch.compile in its default mode and in that one), cuda-graph (captured at the first call; inputs
 are copied into it; not on a CPU). variants: NULL for all. The one that the task''s rewards are over
 (option baseline of cudal1_add_task()) is left out. They are neither sampled nor reported; reports
-divide by the score of the one that their argument baseline names. Asked for again, they are the
-same candidates. Errors: 42704 unknown task or variant, 22023 another language, 55000 the reference
-is bad, 53400 a quota is used up';
+divide by the score of the one that their argument baseline names. Errors: 42704 unknown task or
+variant, 22023 another language, 55000 the reference is bad, 53400 a quota is used up';

@@ -5,10 +5,9 @@
  * so that two batches wait for each other in one direction only.
  *
  * Plans that a session cached while the tables were small would scan them when they are large.
- * Most functions make theirs anew (plan_cache_mode = force_custom_plan). For submissions, claims,
- * results and cancellations that would take half as long as the rest. So these switch
- * enable_seqscan off, and jit with it: a disabled path adds 1e10 to the cost, which would start the
- * JIT compiler.
+ * Most functions make theirs anew (plan_cache_mode = force_custom_plan). Where that would take half
+ * as long as the rest, enable_seqscan is off, and jit with it: a disabled path adds 1e10 to the
+ * cost, which would start the JIT compiler.
  */
 
 CREATE FUNCTION cudal1.enqueue(kind text, t cudal1.task, candidate_id bigint, priority int,
@@ -380,17 +379,15 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, te
 	timestamptz, text, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is
 one candidate, measured once; each submission is a proposal. method: a label, by which reports
-choose.
-prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are
+choose; prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are
 compared; proposal_key: a key that it repeats within (task, pool, group) adds nothing; priority:
 higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal
-(null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
-cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A
-discarded or imported candidate is queued again. A NOTICE says when no device can run the task, or
-none that can is served, and when the key was used for another code. Errors: 42704 unknown task,
-prompt or pool, 42501 prompt or pool is another role''s, 54000 code of more than 1 MiB or
-keys of more than 1000 bytes together, 53400 a quota is used up (cudal1_set_quota()), 55000 the
-task''s reference is bad';
+(null, certification, ablation) are neither sampled nor reported; pool: where it is placed, at the
+next claim of any device if it has a score (cudal1_open_pool()). A discarded or imported candidate
+is queued again. A NOTICE says when no device that can run the task is served, and when the key was
+used for another code. Errors: 42704 unknown task, prompt or pool, 42501 prompt or pool is another
+role''s, 54000 code of more than 1 MiB or keys of more than 1000 bytes together, 53400 a quota is
+used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
@@ -496,8 +493,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text,
 	timestamptz, text) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer
 becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of
-which that much is kept. pool: NULL is the prompt''s.
-Further arguments as in cudal1_submit()';
+which that much is kept. pool: NULL is the prompt''s. Further arguments as in cudal1_submit()';
 
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -615,8 +611,6 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int,
 	timestamptz, text) IS
 'many submissions at once, aligned by position; a row that is not accepted has a reason and does not
-hinder the others. Arguments as in cudal1_submit();
-group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not
-accepted, nor is any after it that would need more of it. A NOTICE says where a key was used for
-another code. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the pool is
-another role''s';
+hinder the others. Arguments as in cudal1_submit(); group_keys and proposal_keys may be null, as may
+their elements. A row that passes a quota is not accepted, nor is any after it that would need more
+of it. Errors: 2202E lengths differ, 42704 unknown pool, 42501 the pool is another role''s';

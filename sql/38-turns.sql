@@ -1,13 +1,10 @@
 /*
- * Turns. The trainers that wait for a device are served one after the other: next is the one whose
- * last claim there is longest ago. So a trainer with one candidate waits for one claim of each
- * other trainer at most, whatever their number and priority. Of a trainer's jobs the most urgent
- * goes first, then the oldest.
+ * Turns (docs/scale.md). Of the trainers that wait for a device the next is the one whose last
+ * claim there is longest ago, and of its jobs the most urgent, then the oldest.
  *
  * A device counts the jobs that it claimed, and a trainer is due again when the count has grown by
  * its own jobs over its weight. One that had nothing to do is due at once and gains nothing by
- * having waited. Evaluations, re-verifications and checks of references, which no trainer asked
- * for, are a trainer without a name and with an eighth of a share.
+ * having waited. What no trainer asked for is a trainer without a name, with an eighth of a share.
  *
  * Each device counts by itself, so claims of two devices do not wait for each other. A claim reads
  * an index entry for each trainer that waits, and steps over jobs that are locked or not due.

@@ -191,16 +191,13 @@ CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAU
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was
--- last analysed. A scan that is switched off adds 1e10 to the cost where it can't be avoided, which
--- would start the JIT compiler, so that is off, too. A plan made for the values is the same as the
--- generic one, and making it anew for each claim takes longer than running it
+-- last analysed (30-submit.sql). To plan for the values takes longer than to run the same plan
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
 	SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
-	-- the index of deadlines ends at a value, but at a volatile function it is read to its end
-	moment	CONSTANT timestamptz := clock_timestamp();
+	moment	CONSTANT timestamptz := clock_timestamp();	-- as in cudal1.end_waiting()
 	d		cudal1.device;
 	next	record;
 	j		cudal1.job;
@@ -266,9 +263,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim IS
-'gives a device its next job under a lease (docs/protocol.md, section 1). No row while it evaluates,
-or where there is no job; then it queues the check of a reference (setting cudal1.certify). The
-first row has the job document of all, the others NULL';
+'gives a device its next job under a lease (docs/protocol.md, section 1); where there is none, it
+queues the check of a reference (setting cudal1.certify)';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
@@ -311,8 +307,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.heartbeat IS
-'prolongs a lease and stores progress; returns continue, cancel (end the child, then finish with
-outcome cancelled) or lost (fenced off: report nothing)';
+'prolongs a lease and stores progress; returns continue, cancel or lost (docs/protocol.md)';
 
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
 RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

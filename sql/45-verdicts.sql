@@ -403,9 +403,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish IS
-'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-returns stored, lost (fenced off), or later where an open transaction has changed the job or its
-task: then nothing is written';
+'stores the result of a claim and what follows of it; returns stored, lost (fenced off), or later,
+where an open transaction has the job or its task: then nothing is written';
 
 CREATE FUNCTION cudal1.is_correct(c cudal1.candidate)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE

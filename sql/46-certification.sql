@@ -1,18 +1,15 @@
 /*
  * Certification: does a task tell work from the lack of it, and can its reference be measured?
  *
- * Code that does none of a task's work should fail its checks: zeros, a copy of an input, the
- * output for another input, work on less of an input, means of the outputs. Where such code is
- * right, any can be, and the task's rewards mean nothing. The runner asks this in a task's first
- * measurement (runner/supervisor/checks/weak.c), and its result says what would be right.
+ * Where code is right that does none of a task's work, any can be, and the task's rewards mean
+ * nothing. The runner asks this in a task's first measurement (runner/supervisor/checks/weak.c),
+ * and its result says what would be right.
  *
  * A device that has nothing to do measures a task's reference as its own candidate, at the lowest
- * priority and with a profile that checks and hardly times. It must not fail: a reference that does
- * not load, does not agree with itself or returns the same for all inputs fails every candidate. It
- * is a candidate like others, but that nobody proposed it: its purpose keeps it out of buckets and
- * reports, and its hash is salted, so that a proposal of the same text is a candidate of its own.
- * Each measurement tells this of its reference, too, so a task whose first candidate comes before a
- * device had time for the check needs none.
+ * priority and with a profile that checks and hardly times. It is a candidate like others, but that
+ * nobody proposed it: its purpose keeps it out of buckets and reports, and its hash is salted, so
+ * that a proposal of the same text is a candidate of its own. Each measurement tells this of its
+ * reference, too, so a task whose first candidate comes before the check needs none.
  */
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)

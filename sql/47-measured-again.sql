@@ -149,8 +149,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose
 verdict is older than that, or was made with another driver or runner than its device has now;
 returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high score
-that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors:
-22023 where older_than is negative';
+that is above the old one is verified again. For cron. Error 22023: older_than is negative';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -312,11 +311,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
 'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or
 0 is a failed candidate, code NULL a score that was published without its code, which only reports
-see. It takes part in buckets, sampling and reports. A
-measurement made here goes before it: a later submission of the code is measured and replaces it,
-and an import over one is only a proposal. Of several devices the first sets the reward;
-cudal1.imported_score keeps the last score of each, and reports of a device read it. Operators
-only';
+see. A measurement made here goes before it: a later submission of the code is measured and replaces
+it, and an import over one is only a proposal. Of several devices the first sets the reward;
+cudal1.imported_score keeps the last score of each, for reports of a device. Operators only';
 
 /*
  * Whether devices can be trusted, and whether scores hold.

@@ -123,8 +123,6 @@ COMMENT ON FUNCTION cudal1.reset_islands IS
 'wipes the weaker half of a task''s islands in a pool by best reward, and returns how many. Each
 gets a copy of a survivor''s best code, or of all of its codes (cuda-l1)';
 
--- enable_seqscan: plans that a session cached while the tables were small would scan them when they
--- have grown.
 CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
 	SET enable_seqscan = off SET jit = off

@@ -78,10 +78,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_open_pool(text, text) IS
 'opens a pool and returns its id. Exemplars, buckets, islands and the best of a task are a pool''s,
 so a run that proposes and draws in a pool of its own learns from its own codes alone. A code
-proposed in two pools is one candidate, measured once and placed in both.
-seeded_from: the codes that are placed in that pool now are placed in the new one, too. The pool
-belongs to the caller: other roles, but for members of its role and operators, may read its
-exemplars, and make no prompts in it and propose nothing into it; all roles share pool main. Opened
-again with the same seeded_from, it is the same pool. Errors: 42704 unknown seeded_from, 42501
-another role''s pool, 23505 the name was opened with another seeded_from, 22023 a bad name, 53400 a
-quota is used up';
+proposed in two pools is one candidate, measured once and placed in both. seeded_from: the codes
+that are placed in that pool now are placed in the new one, too. The pool belongs to the caller:
+other roles may read its exemplars, and make no prompts in it and propose nothing into it; all roles
+share pool main. Opened again with the same seeded_from, it is the same pool. Errors: 42704 unknown
+seeded_from, 42501 another role''s pool, 23505 another seeded_from, 22023 a bad name, 53400 a quota
+is used up';

@@ -198,9 +198,8 @@ buckets without replacement by softmax(mean / temperature), one code uniformly f
 temperature NULL is the task''s. island: FunSearch''s clusters of equal reward on one island, the
 temperature (NULL: 0.1) falling with the island''s registrations; clusters are drawn with
 replacement but no code twice. random: n distinct codes uniformly. NULL is the task''s own strategy.
-Fewer buckets, clusters or codes give fewer rows. The same seed over the same buckets gives the same
-rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperature out of range,
-22004 task or pool NULL';
+The same seed over the same buckets gives the same rows. Errors: 42704 unknown task or pool, 22023
+unknown strategy, n or temperature out of range, 22004 task or pool NULL';
 
 CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DEFAULT NULL,
 	pool text DEFAULT 'main')
@@ -234,8 +233,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS
 'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean
 and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale
 is log, buckets, means and softmax are those of ln(reward), while lower, upper and mean are given as
-speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 temperature not above
-0';
+speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 a bad temperature';
 
 /*
  * Prompts: a draw, its words, its record.
@@ -417,9 +415,8 @@ them: cudal1_counters), {failures} (with their reasons), {requirements}, {restri
 {answer_format}, the three sections; without that place any one fenced code is an answer. Other
 words in braces stay as they are, with a NOTICE for the first three; kind augment has no exemplars.
 system: words of the message of role system, with the same places (NULL: none). Every role may use a
-template. Errors: 23505 other words under the name, 22023 an unknown kind, no place for the
-reference or exemplars, or exemplars in an augment template, 22004 NULLs, 54000 more than 1 MiB,
-53400 a quota is used up';
+template. Errors: 23505 other words under the name, 22023 an unknown kind, a place that is missing
+or may not be there, 22004 NULLs, 54000 more than 1 MiB, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 	temperature float8, seed bigint, pool text, owner text, template text, failures int)

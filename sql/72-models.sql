@@ -265,9 +265,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_try IS
-'queues a request again after a pause in seconds, or ends it: failed, where the try was its last, or
-counts as the last failure that its model is allowed, or cancelled; r: its row, with what the try
-has cost';
+'queues a request again after a pause in seconds, or ends it: failed where the try was the last that
+it has, or its model allows, else cancelled; r: its row, with what the try has cost';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -422,9 +421,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_requests IS
-'queues requests again whose sender is gone, or ends them after the model''s max_tries: those whose
-lease ended; with server and worker also those of the server''s former workers; with lost just those
-of the worker, whose program ended (true: of them, a failure of each)';
+'queues requests again, or ends them, whose lease ended; with server and worker also those of the
+server''s former workers; with lost just those of the worker, whose program ended (true: by them)';
 
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -386,8 +386,7 @@ RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
 COMMENT ON FUNCTION @extschema@.cudal1_conservative_round(float8) IS
 'two decimals, towards 1 (CUDA-L1, 2.4.4): 1.118 gives 1.11, 0.992 gives 1.00; 100 x within 1e-9 of
-an integer is that integer, so 1.15 stays 1.15 and rounding twice changes nothing. Error 22023 for
-NaN, infinite and negative speedups';
+an integer is that integer, so 1.15 stays 1.15. Error 22023: NaN, infinite and negative speedups';
 
 CREATE FUNCTION @extschema@.cudal1_score_rounds(reference_times float8[], candidate_times float8[],
 									profile text DEFAULT 'default', buckets int[] DEFAULT NULL)
@@ -416,9 +415,8 @@ AS 'MODULE_PATHNAME', 'cudal1_group_advantages';
 COMMENT ON FUNCTION @extschema@.cudal1_group_advantages(float8[], text) IS
 'advantages of one group (CUDA-L1, eq. 4): (r - mean) / deviation. Variants: paper (population
 deviation), trl, verl, openrlhf (sample deviation + 1e-4, 1e-6, 1e-9), dr_grpo (r - mean), rloo (r -
-mean of the others), smoothed (as paper, cut at +-1.5). Equal rewards and a group of one give
-exactly 0; NULL members stay NULL and do not count. Error 22023 for NaN, infinities and unknown
-variants';
+mean of the others), smoothed (as paper, cut at +-1.5). Equal rewards and a group of one give 0.
+NULLs stay NULL and do not count. Error 22023 for NaN, infinities and unknown variants';
 
 CREATE FUNCTION @extschema@.cudal1_grpo_objective(logp float8[], logp_old float8[],
 	logp_ref float8[], advantages float8[], lengths int[], epsilon float8 DEFAULT 0.2,

@@ -540,8 +540,7 @@ BEGIN ATOMIC
 	WHERE l.tokens <> n.tokens OR abs(l.cost - n.cost) > 1e-9 * abs(n.cost) + 1e-12;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number that no constraint holds, buckets, verdicts, hashes,
-tokens and cost of campaigns, from what it is derived of, and says what is off: one row a
-difference, none where all agree. Changes nothing; reads every candidate and measurement. The
-extension''s owner repairs a code''s buckets by cudal1.place_candidate(), an operator undecided
-candidates by cudal1_requeue()';
+'recounts every derived number that no constraint holds, buckets, verdicts, hashes, tokens and cost
+of campaigns, and says what is off: one row a difference, none where all agree. Changes nothing;
+reads every candidate and measurement. The extension''s owner repairs a code''s buckets by
+cudal1.place_candidate(), an operator undecided candidates by cudal1_requeue()';

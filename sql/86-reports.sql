@@ -64,7 +64,6 @@ CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool te
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean,
 	score float8, measurement_id bigint, over float8, weak boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
--- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
@@ -183,10 +182,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
-'the best successful candidate of each of the chosen tasks by a method in a pool (NULL: any) on a
-device class or model (NULL: each task''s own, and imports of any), over a baseline whose score
-there is over, without tasks that lack it; speedup NULL: none. With a device, tasks of another class
-are left out; evaluated: not a training reward';
+'the best successful candidate of each chosen task by a method in a pool (NULL: any) on a device
+(NULL: each task''s own, and imports of any), over a baseline whose score there is over, without
+tasks of another class or without that score; speedup NULL: none';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -216,11 +214,9 @@ COMMENT ON FUNCTION cudal1.check_report IS
 a NOTICE for a method without proposals';
 
 /*
- * The paper's tables, one call each.
- *
- * What a table makes of tasks without success decides its figures as much as the codes do, so every
- * row says which convention it follows and for how many tasks. Single tasks carry means of speedups
- * (one of 449 in 250 adds 1.8), so geometric and trimmed means stand beside them.
+ * The paper's tables. What a table makes of tasks without success decides its figures as much as
+ * the codes do, so every row says which convention it follows and for how many tasks. Single tasks
+ * carry means of speedups (one of 449 in 250 adds 1.8), so geometric and trimmed means are beside.
  */
 
 CREATE FUNCTION cudal1.rows_of(level int)
@@ -362,10 +358,8 @@ counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 b
 convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is
 an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
 without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
-figures of scores as they were measured or imported, not rounded to two decimals towards 1 as
-rewards, and the means and percentiles of them, are.
-tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or
-faster_than, 42704 unknown method, device, task, pool or baseline';
+figures of scores as they were measured or imported, not rounded to two decimals towards 1. Other
+arguments and errors as in cudal1_speedup_report(); 22023 also for a bad cut or faster_than';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
@@ -444,10 +438,9 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text, text) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
-measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
-an end of that interval. tasks, pool and baseline as in cudal1_speedup_report(); an interval is
-divided by the baseline''s score, whose own is not in it. Errors: 22023 n below 1, 42704 unknown
-method, device, task, pool or baseline';
+measurement it rests on (NULL: imported), over the score of a baseline, without its interval;
+methods: all that proposed the code; wide: the speedup is an end of the interval. Other arguments
+and errors as in cudal1_speedup_report(); 22023 for n below 1';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
@@ -479,8 +472,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boo
 	text) IS
 'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which
 are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
-tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown
-method, device, task, pool or baseline';
+Other arguments and errors as in cudal1_speedup_report(); 22023 for a bad width';
 
 /*
  * Reports that ask for figures of one's own choice, and the list of all tasks.
@@ -508,9 +500,8 @@ END;
 COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[], text,
 	text) IS
 'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
-for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing,
-tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing,
-42704 unknown method, device, task, pool or baseline';
+for each level and All; rounded as rewards are, NULL where no task counts. Other arguments and
+errors as in cudal1_speedup_report(); 22023 for bad fractions';
 
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
@@ -530,9 +521,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text, text) IS
 'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and
-All; NULL where no task counts. method, device, missing, tasks, pool and baseline as in
-cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task, pool or
-baseline';
+All; NULL where no task counts. Else as cudal1_speedup_report(); error 22023 for a bad p';
 
 CREATE FUNCTION cudal1.light(t cudal1.task, device text)
 RETURNS TABLE (bytes float8, operations float8, seconds float8) LANGUAGE sql STABLE PARALLEL SAFE
@@ -645,7 +634,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text, tex
 task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
 on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
 evaluated: it is an evaluation; of_light: the seconds of cudal1_light() over the candidate''s. A
-task without one has the state of its last failed candidate, or
-else of one that waits or was discarded, with failure and detail, and untried where there is none.
-Reads the candidates of tasks without success. tasks, pool and baseline as in
-cudal1_speedup_report(). Error 42704: unknown method, device, task, pool or baseline';
+task without one has the state of its last failed candidate, or else of one that waits or was
+discarded, with failure and detail, and untried where there is none. Other arguments and errors as
+in cudal1_speedup_report()';

@@ -227,8 +227,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_ablation_effects(bigint, int) IS
 the log scale and shown as factors. main: speedup with the switch over speedup without, geometric
 mean over the settings of the others; interaction of A and B: A''s factor with B over A''s factor
 without B (1: they multiply, above 1: each helps the other); higher orders alike. lower and upper:
-from the intervals of the measurements. settings: how many settings of the other switches it rests
-on, those whose combinations all succeeded';
+from the intervals of the measurements. settings: those of the others whose combinations succeeded';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint,
 	tolerance float8 DEFAULT 0.1)
@@ -254,9 +253,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_gatekeepers(bigint, float8) IS
 'which switches are gatekeepers (CUDA-L1, section 4): no combination without the switch gains more
-than the share tolerance (0.1) over all switches off, some combination with it does; NULL or false
-while combinations are undecided. baseline: the speedup with all switches off, 1 where that failed,
-NULL before its verdict';
+than the share tolerance (0.1) over all switches off, some combination with it does; not true while
+combinations are undecided. baseline: with all switches off, 1 where that failed, NULL undecided';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches_on text[],
 	bottleneck text)
@@ -385,10 +383,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
-'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found
-by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked
-at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model,
-53400 a quota is used up';
+'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique, by
+keywords or as a model says by and by. Returns how many were looked at, or requests made (none for
+those asked before). Errors: 42704 unknown candidate or model, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET standard_conforming_strings = on

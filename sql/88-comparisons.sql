@@ -8,9 +8,8 @@ CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OU
 RETURNS record LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_paired_test';
 COMMENT ON FUNCTION cudal1.paired_test IS
-'compares speedups of two sides pair by pair. ratio: geometric mean of a / b with Student''s
-interval over ln (NULL where a side is 0 alone); signed_rank_p: Wilcoxon''s test, two-sided, without
-zeros, ties at middle ranks, exact up to 400 pairs; sign_p: the exact sign test, two-sided';
+'the figures of cudal1_compare() from speedups of two sides, pair by pair; Wilcoxon''s test is
+without zeros, with ties at middle ranks';
 
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
 	missing text, without_weak boolean, tasks text[], baseline text, pool_a text, pool_b text)
@@ -89,7 +88,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boo
 'two methods, or one on two devices or in two pools, over the tasks of each level and All: how often
 each is better, the geometric mean of the ratios a / b with its interval at the confidence
 (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s
-signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under
-zero an interval is NULL where one side failed alone, the tests still count it. tasks and baseline
-as in cudal1_speedup_report(), pool_a and pool_b as in cudal1_compare_tasks(). Errors: 22023 bad
-argument, 42704 unknown method, device, task, pool or baseline';
+signed ranks (exact up to 400 tasks) and signs (exact). Under missing zero an interval is NULL where
+one side failed alone, the tests still count it. Arguments as in cudal1_compare_tasks(). Errors:
+22023 bad argument, 42704 unknown method, device, task, pool or baseline';

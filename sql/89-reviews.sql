@@ -86,9 +86,8 @@ END;
 COMMENT ON FUNCTION @extschema@.cudal1_review(text, bigint[]) IS
 'asks a model whether candidates (NULL: the best of each task above 1.00) earn their rewards, and
 returns the number of requests, none for those it was asked about before. Operators only. Answers
-come by and by to cudal1.review; cudal1.suspect orders what a person should read. No reward changes:
-cudal1_withdraw() is the person''s. Errors: 42704 unknown model or candidate, 53400 a quota is used
-up';
+come by and by to cudal1.review; cudal1.suspect orders what a person should read, who may withdraw
+it. Errors: 42704 unknown model or candidate, 53400 a quota is used up';
 
 CREATE VIEW cudal1.suspect AS
 	SELECT t.name AS task, c.candidate_id, c.reward, max(r.suspicion) AS suspicion,

@@ -3,9 +3,8 @@
  * Operators have none, and what the worker stores for a role is counted but never refused: it was
  * admitted when it was asked for.
  *
- * What is queued and under way is counted when a quota is checked. What is stored is written down
- * by each submission as a row, so that sessions of one role never wait for each other, and added up
- * now and then.
+ * What is stored is written down by each submission as a row, so that sessions of one role never
+ * wait for each other, and added up now and then. The rest is counted when a quota is checked.
  */
 
 CREATE FUNCTION cudal1.quota_of(owner text, OUT candidates bigint, OUT bytes bigint,
@@ -193,12 +192,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_set_quota(name, bigint, bigint, bigint) I
 'sets the quotas of a role, or with role NULL of all that have none of their own: candidates that
 wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and
 references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or
-are in flight (10000).
-A quota given as NULL is what holds for all. Quotas and what counts in them belong to a role''s
-name: DROP ROLE leaves them to the next role of that name, and they can still be taken back.
-Operators and superusers have no quotas. What a quota refuses is an error 53400, in
-cudal1_submit_batch() a reason. Operators only. Errors:
-42704 unknown role, 22023 a negative number';
+are in flight (10000). A quota given as NULL is what holds for all. DROP ROLE leaves quotas, and
+what counts in them, to the next role of that name. Operators and superusers have none. What a quota
+refuses is an error 53400, in cudal1_submit_batch() a reason. Operators only. Errors: 42704 unknown
+role, 22023 a negative number';
 
 CREATE VIEW cudal1.quota_use AS
 	SELECT r.role, u.candidates AS queued_candidates, q.candidates AS most_candidates,
@@ -337,10 +334,9 @@ RETURN cudal1.change_privileges(role, kind, true);
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
 report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
-of detectors. analyst: read everything.
-operator: everything a user can do, imports, evaluations and switches included, and ALTER SYSTEM SET
-cudal1.enabled with pg_reload_conf(). agent: claim jobs
-and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
+of detectors. analyst: read everything. operator: everything a user can do, and ALTER SYSTEM SET
+cudal1.enabled with pg_reload_conf(). agent: claim jobs and report results. For the extension''s
+owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
