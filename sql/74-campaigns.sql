@@ -540,11 +540,11 @@ of changes';
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,
 		count(*) FILTER (WHERE l.state = 'done') AS done,
-			sum(l.trials + g.answers)::bigint AS trials, sum(u.waiting)::bigint AS waiting,
-			sum(u.in_flight)::bigint AS in_flight, sum(u.measuring)::bigint AS measuring,
+			sum(l.trials + g.answers)::bigint AS trials, sum(r.waiting)::bigint AS waiting,
+			sum(r.in_flight)::bigint AS in_flight, sum(r.measuring)::bigint AS measuring,
 			sum(l.tokens)::bigint AS tokens, sum(l.cost) AS cost,
-			max(s.seconds) AS seconds, max(v.best) AS best,
-			sum(v.sum) / NULLIF(sum(v.n), 0)::float8 AS mean,
+			max(s.seconds) AS seconds, max(r.best) AS best,
+			sum(r.sum) / NULLIF(sum(r.n), 0)::float8 AS mean,
 			CASE WHEN c.state = 'running' THEN LEAST(
 				CASE WHEN c.options ->> 'max_seconds' IS NOT NULL
 					THEN GREATEST((c.options ->> 'max_seconds')::float8 - max(s.seconds), 0) END,
@@ -558,16 +558,13 @@ CREATE VIEW cudal1.campaign_progress AS
 			CROSS JOIN LATERAL (SELECT c.active_seconds + CASE WHEN c.state = 'running'
 				THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8
 				ELSE 0 END AS seconds) AS s
-			CROSS JOIN LATERAL (SELECT count(x.reward) AS n, sum(x.reward) AS sum,
-									max(x.reward) AS best
-								FROM cudal1.request AS r
-									JOIN cudal1.candidate AS x USING (candidate_id)
-								WHERE r.lane_id = l.lane_id) AS v
-			CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.state = 'queued') AS waiting,
-									count(*) FILTER (WHERE r.state = 'running') AS in_flight,
-									count(*) FILTER (WHERE r.state = 'answered') AS measuring
-								FROM cudal1.request AS r
-									WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
+			CROSS JOIN LATERAL (
+				SELECT count(x.reward) AS n, sum(x.reward) AS sum, max(x.reward) AS best,
+						count(*) FILTER (WHERE y.state = 'queued') AS waiting,
+						count(*) FILTER (WHERE y.state = 'running') AS in_flight,
+						count(*) FILTER (WHERE y.state = 'answered' AND NOT y.decided) AS measuring
+					FROM cudal1.request AS y LEFT JOIN cudal1.candidate AS x USING (candidate_id)
+					WHERE y.lane_id = l.lane_id) AS r
 			-- of a trainer
 			CROSS JOIN LATERAL (SELECT COALESCE(sum(x.answers), 0) AS answers
 								FROM cudal1.campaign_group AS x WHERE x.lane_id = l.lane_id) AS g
