@@ -97,9 +97,6 @@ name_of_side(Side side)
 	return side == SIDE_CANDIDATE ? "the code" : "the reference";
 }
 
-/* concludes that a build did not come to its end */
-extern bool measure_slow_build(Measure *m, Side side);
-
 /* concludes that a candidate's process has left the reference too little of the GPU's memory */
 extern bool measure_hoarded(Measure *m);
 

@@ -83,17 +83,6 @@ measure_hoarded(Measure *m)
 					"is left for the reference");
 }
 
-bool
-measure_slow_build(Measure *m, Side side)
-{
-	if (executor_cancelled)
-		return conclude(m, OUTCOME_CANCELLED, NULL);
-	measure_cause(m, side, "slow_build");
-	return conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
-					side == SIDE_REFERENCE ? "the reference does not compile: " : "",
-					m->job->profile.build_seconds);
-}
-
 static const char *
 signal_text(int number)
 {

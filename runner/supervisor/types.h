@@ -40,23 +40,23 @@ executor_side(const Executor *executor)
 	return executor->hostile ? SIDE_CANDIDATE : SIDE_REFERENCE;
 }
 
-/* PyTorch code that compiles itself, run once for that */
+/* a compiler, or a run of PyTorch code that compiles itself */
 typedef struct Build
 {
 	pid_t		pid;			/* 0: none; -1: it has ended */
-	int			go;				/* the build begins when a byte comes from here */
+	int			go;				/* pytorch: the build begins when a byte comes from here */
 	int			log;
 	double		until;			/* of clock_now(), when it has to have ended; 0: it has not begun */
 } Build;
 
-/* Things that code has compiled itself. */
+/* Things that a compiler has made, or that code has compiled itself. */
 typedef struct Built
 {
-	Build		ahead;			/* of extensions, before the device is held */
+	Build		ahead;			/* pytorch: of extensions, before the device is held */
 	Build		build;
-	/* empty if neither side compiles; the reference's if only that does */
+	/* pytorch: empty if neither side compiles; the reference's if only that does */
 	char		folder[PATH_MAX + 32];
-	char		place[PATH_MAX + 32];	/* the folder's path for executors */
+	char		place[PATH_MAX + 32];	/* pytorch: the folder's path for executors */
 	char	   *key;			/* key of the cache; NULL once the build is kept */
 	bool		in_part;		/* ended early, for a reason that an executor will judge */
 } Built;
@@ -65,7 +65,7 @@ typedef struct Built
 typedef struct Code
 {
 	const char *source;
-	char		library[PATH_MAX + 32];	/* c: the shared object */
+	char		library[PATH_MAX + 64];	/* c, cuda: the shared object */
 	unsigned	kinds;			/* pytorch: of things that it compiles of itself, as bits */
 	Built		built;
 	char		code_key[65];	/* SHA-256 of what it compiles to, in hexadecimal; "": not known */

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
+#include "../../runner/supervisor/build/build.c"
 #include "../../runner/supervisor/build/build_interpreter.c"
 #include "../../runner/supervisor/build/build_jit.c"
 #include "../../runner/supervisor/heat.c"
@@ -66,7 +67,7 @@ sandbox_start(const Sandbox *sandbox)
 }
 
 bool
-build_wait(pid_t pid, double until, int *status)
+sandbox_wait(pid_t pid, double most, int *status)
 {
 	int			running = 0;
 	int			ready = 0;
@@ -81,8 +82,8 @@ build_wait(pid_t pid, double until, int *status)
 	most_running = running > most_running ? running : most_running;
 	most_ready = ready > most_ready ? ready : most_ready;
 	unasked += !is_going(pid - 1);
-	seconds += 1;
 	*status = member < 0 ? 0 : status_of[member];
+	seconds += *status == TOO_LONG ? job.profile.build_seconds : 1;
 	started[pid - 1].ended = *status != TOO_LONG;
 	*status = *status < 0 ? 0 : *status << 8;
 	return started[pid - 1].ended;
@@ -96,7 +97,7 @@ sandbox_end(pid_t pid)
 }
 
 void
-build_log(int fd, const char *folder, char *text, size_t size)
+log_read(int fd, bool end, char *text, size_t size)
 {
 	const char *error = error_of[m.member - m.members];
 
@@ -110,38 +111,23 @@ clock_gettime(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-bool
-build_enter(Measure *of, int which)
+void
+build_cache_keep(Measure *of, Built *built)
 {
-	if (which == 0)
-		heat_enter_all(of);
-	else
-		heat_enter(of, &of->members[which - 1]);
-	return which == 0 || of->members[which - 1].result.outcome == OUTCOME_NONE;
+	kept += !built->in_part;
+	free(built->key);
+	built->key = NULL;
 }
 
 void
-build_cache_keep(Measure *of, const char *key, const char *folder)
+remove_tree(const char *path)
 {
-	kept++;
 }
 
 int
 log_file(void)
 {
 	return dup(0);
-}
-
-bool
-build_disk_full(const Measure *of, const char *text)
-{
-	return false;
-}
-
-bool
-build_starved(Measure *of, const char *folder, int status, const char *text)
-{
-	return WEXITSTATUS(status) == KILLED;
 }
 
 static void

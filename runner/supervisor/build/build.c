@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,22 +33,93 @@ build_log(int fd, const char *folder, char *text, size_t size)
 	measure_leave_out(text, folder);
 }
 
-/* A run of a compiler, in a sandbox with a folder of its own. */
-typedef struct Compilation
+bool
+build_start(Measure *m, Build *build, Sandbox *sandbox)
 {
-	bool		begun;
-	Side		side;
-	char		folder[PATH_MAX + 16];
-	char	   *key;			/* key of the kept result; NULL: it is not kept */
-	bool		found;
-	int			log;
-	pid_t		pid;
-	double		until;			/* of clock_now(), when it has to have ended */
-} Compilation;
+	build->log = sandbox->output_fd = log_file();
+	build->pid = sandbox_start(sandbox);
+	return build->pid > 0
+		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+}
 
-static bool
-compile_begin(Measure *m, Side side, Compilation *c)
+void
+build_close(Build *build)
 {
+	if (build->pid == 0)
+		return;
+	sandbox_end(build->pid);
+	close(build->go);
+	close(build->log);
+	build->pid = 0;
+}
+
+bool
+build_refuse(Measure *m, Side side, const char *cause, const char *format,...)
+{
+	char		text[2100];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	measure_cause(m, side, cause);
+	return conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%s%s", side == SIDE_REFERENCE
+					? "the reference does not compile: " : "", text);
+}
+
+bool
+build_await(Measure *m, Side side, Build *build, BuildJudge judge)
+{
+	bool		ended = false;
+	int			status;
+
+	/* The sandbox did not start, as was concluded. */
+	if (build->pid <= 0)
+		return false;
+	do
+		ended = sandbox_wait(build->pid, fmin(LOOK_EVERY, build->until - clock_now()), &status);
+	while (!ended && !executor_cancelled && clock_now() < build->until);
+	if (ended)
+	{
+		build->pid = -1;
+		judge(m, side, build, status);
+	}
+	else if (executor_cancelled)
+		conclude(m, OUTCOME_CANCELLED, NULL);
+	else
+		build_refuse(m, side, "slow_build", "compiling takes more than %g s",
+					 m->job->profile.build_seconds);
+	build_close(build);
+	return m->result->outcome == OUTCOME_NONE;
+}
+
+void
+build_name(Measure *m, Side side, const char *folder, char *path, size_t size)
+{
+	if (side == SIDE_REFERENCE)
+		snprintf(path, size, "%s/reference", folder);
+	else
+		snprintf(path, size, "%s/candidate-%d", folder, m->member->number);
+}
+
+/* Notes what is loaded. Libraries are linked without symbols, which differ where code does not. */
+static void
+note_code_key(Code *code)
+{
+	char		command[sizeof(code->library) + 16];
+
+	snprintf(command, sizeof(command), "sha256sum <'%s'", code->library);
+	if (!text_first_line(command, code->code_key, sizeof(code->code_key)))
+		code->code_key[0] = '\0';
+}
+
+/* Starts a compiler in a folder of its own. */
+static bool
+begin_compiler(Measure *m, Side side)
+{
+	Code	   *code = m->code[side];
+	Build	   *build = &code->built.build;
+	const char *folder = code->built.folder;
 	Compiler	compiler = {.library = LIBRARY};
 	char		inside[32];
 	char		source_path[PATH_MAX + 32];
@@ -64,50 +136,29 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	sandbox.argv = compiler.argv;
 	/* a source can include what is there */
 	sandbox.no_proc = !compiler.reads_proc;
-	c->side = side;
-	if (side == SIDE_REFERENCE)
-		snprintf(c->folder, sizeof(c->folder), "%s/reference", m->scratch);
-	else
-		snprintf(c->folder, sizeof(c->folder), "%s/candidate-%d", m->scratch, m->member->number);
+	build_name(m, side, m->scratch, code->built.folder, sizeof(code->built.folder));
 	snprintf(inside, sizeof(inside), "/code/%s",
 			 side == SIDE_REFERENCE ? "reference" : "candidate");
-	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, compiler.source);
-	snprintf(probe_path, sizeof(probe_path), "%s/%s", c->folder,
+	snprintf(source_path, sizeof(source_path), "%s/%s", folder, compiler.source);
+	snprintf(probe_path, sizeof(probe_path), "%s/%s", folder,
 			 compiler.probe ? compiler.probe : "");
-	snprintf(m->code[side]->library, sizeof(m->code[side]->library), "%s/" LIBRARY, c->folder);
-	c->key = compiler.arch[0] ? build_cache_key(m, compiler.arch, side) : NULL;
+	snprintf(code->library, sizeof(code->library), "%s/" LIBRARY, folder);
 	json_object_set_new(m->environment, "flags", json_string(compiler.flags));
-	c->found = build_cache_find(m, c->key, c->folder);
-	if (c->found)
+	if (compiler.arch[0] && build_cache_find(m, side, compiler.arch))
+	{
+		note_code_key(code);
 		return true;
-	if (mkdir(c->folder, 0700) != 0
-		|| !text_write(source_path, m->code[side]->source)
+	}
+	if (mkdir(folder, 0700) != 0
+		|| !text_write(source_path, code->source)
 		|| (compiler.probe && !text_write(probe_path, compiler.probe_text)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
-	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
-	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true, inside};
+	sandbox.workdir = m->options->unsandboxed ? folder : inside;
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {folder, true, inside};
 	if (compiler.toolkit)
 		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {compiler.toolkit, false};
-	sandbox.output_fd = c->log = log_file();
-	c->until = clock_now() + m->job->profile.build_seconds;
-	c->pid = sandbox_start(&sandbox);
-	if (c->pid < 0)
-		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s",
-						strerror(errno));
-	return true;
-}
-
-void
-build_note_kept(Measure *m, Side side)
-{
-	json_t	   *kept = json_object_get(m->environment, "kept_builds");
-
-	if (!kept)
-	{
-		kept = json_array();
-		json_object_set_new(m->environment, "kept_builds", kept);
-	}
-	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
+	*build = (Build) {.go = -1, .until = clock_now() + m->job->profile.build_seconds};
+	return build_start(m, build, &sandbox);
 }
 
 bool
@@ -151,60 +202,24 @@ build_starved(Measure *m, const char *folder, int status, const char *text)
 		|| text_matches(text, words, true);
 }
 
-bool
-build_wait(pid_t pid, double until, int *status)
-{
-	bool		ended = false;
-
-	do
-		ended = sandbox_wait(pid, fmin(LOOK_EVERY, until - clock_now()), status);
-	while (!ended && !executor_cancelled && clock_now() < until);
-	return ended;
-}
-
-/* Notes what is loaded. Libraries are linked without symbols, which differ where code does not. */
 static void
-note_code_key(Code *code)
+judge_compiler(Measure *m, Side side, const Build *build, int status)
 {
-	char		command[sizeof(code->library) + 16];
-
-	snprintf(command, sizeof(command), "sha256sum <'%s'", code->library);
-	if (!text_first_line(command, code->code_key, sizeof(code->code_key)))
-		code->code_key[0] = '\0';
-}
-
-static bool
-compile_end(Measure *m, Compilation *c)
-{
+	Code	   *code = m->code[side];
 	char		text[1900];
 	struct stat st;
-	int			status;
 
-	if (c->found)
+	if (status == 0 && stat(code->library, &st) == 0 && S_ISREG(st.st_mode))
 	{
-		note_code_key(m->code[c->side]);
-		build_note_kept(m, c->side);
-		return true;
+		note_code_key(code);
+		build_cache_keep(m, &code->built);
+		return;
 	}
-	if (!build_wait(c->pid, c->until, &status))
-		return measure_slow_build(m, c->side);
-	c->pid = -1;
-	build_log(c->log, c->folder, text, sizeof(text));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->code[c->side]->library, &st) == 0
-		&& S_ISREG(st.st_mode))
-	{
-		note_code_key(m->code[c->side]);
-		build_cache_keep(m, c->key, c->folder);
-		return true;
-	}
-	m->member->killed = build_starved(m, c->folder, status, text);
-	if ((c->side == SIDE_REFERENCE || m->member->killed) && build_without_sandbox(m))
-		return false;
-	if (c->side == SIDE_REFERENCE)
-		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
-	measure_cause(m, SIDE_CANDIDATE, "compiler");
-	return conclude(m, OUTCOME_COMPILE_ERROR, "%s",
-					text[0] ? text : "the compiler failed without a word");
+	build_log(build->log, code->built.folder, text, sizeof(text));
+	m->member->killed = build_starved(m, code->built.folder, status, text);
+	if ((side == SIDE_CANDIDATE && !m->member->killed) || !build_without_sandbox(m))
+		build_refuse(m, side, "compiler", "%s",
+					 text[0] ? text : "the compiler failed without a word");
 }
 
 bool
@@ -234,30 +249,17 @@ build_native(Measure *m)
 {
 	int			n = 1 + m->nmembers;
 	int			ahead = build_at_once();	/* a compiler of C or CUDA has one process */
-	Compilation *c = measure_zeroed((size_t) n, sizeof(*c));
 
-	for (int i = 0; i < n; i++)
-		c[i].pid = c[i].log = -1;
 	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)
 	{
 		int			done = i - ahead;
 
 		if (i < n && build_enter(m, i))
-			c[i].begun = compile_begin(m, i == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, &c[i]);
-		if (done >= 0 && c[done].begun)
-		{
-			build_enter(m, done);
-			compile_end(m, &c[done]);
-		}
+			begin_compiler(m, build_side(i));
+		if (done >= 0 && build_enter(m, done))
+			build_await(m, build_side(done), &m->code[build_side(done)]->built.build,
+						judge_compiler);
 	}
-	for (int i = 0; i < n; i++)
-	{
-		sandbox_end(c[i].pid);
-		free(c[i].key);
-		if (c[i].log >= 0)
-			close(c[i].log);
-	}
-	free(c);
 	heat_enter_all(m);
 	return heat_left(m) > 0;
 }

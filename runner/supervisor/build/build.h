@@ -32,6 +32,27 @@ extern bool build_starved(Measure *m, const char *folder, int status, const char
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);
 
+static inline Side
+build_side(int which)
+{
+	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+}
+
+/* the path of a side's folder in one that all sides have */
+extern void build_name(Measure *m, Side side, const char *folder, char *path, size_t size);
+
+/* starts a build; build_close() ends one, if it was started. False after conclude() */
+extern bool build_start(Measure *m, Build *build, Sandbox *sandbox);
+extern void build_close(Build *build);
+
+/* Waits for a build, and judges one that comes to its end; false: it has a verdict. */
+typedef void (*BuildJudge) (Measure *m, Side side, const Build *build, int status);
+extern bool build_await(Measure *m, Side side, Build *build, BuildJudge judge);
+
+/* concludes that a side does not compile */
+extern bool build_refuse(Measure *m, Side side, const char *cause, const char *format,...)
+			__attribute__((format(printf, 4, 5)));
+
 /*
  * build_torch.c, build_jit.c: PyTorch's parents of executors, and what code compiles of itself.
  * False after conclude()
@@ -49,19 +70,13 @@ extern void build_log(int fd, const char *folder, char *text, size_t size);
  */
 extern bool build_without_sandbox(Measure *m);
 
-/* waits for a build until then, a time of clock_now(); false: it takes longer, or is cancelled */
-extern bool build_wait(pid_t pid, double until, int *status);
-
-/* a side needed no build: it was kept */
-extern void build_note_kept(Measure *m, Side side);
-
 /*
- * build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder
- * for a key (both: NULL, nothing)
+ * build_cache.c: what was built of the side's code for a kind of build, into its folder, which is
+ * not there yet. True: nothing is left to build. Else it has a key, by which build_cache_keep()
+ * keeps what a build that came to its end has left
  */
-extern char *build_cache_key(Measure *m, const char *kind, Side side);
-extern bool build_cache_find(Measure *m, const char *key, const char *folder);
-extern void build_cache_keep(Measure *m, const char *key, const char *folder);
+extern bool build_cache_find(Measure *m, Side side, const char *kind);
+extern void build_cache_keep(Measure *m, Built *built);
 /* a folder beside the entries, which does not count as one; false: can't be made */
 extern bool build_cache_folder(const Measure *m, const char *name, char *path, size_t size);
 

@@ -68,8 +68,9 @@ entry_path(const Measure *m, const char *root, const char *key, char *path, size
 		&& (size_t) snprintf(path, size, "%s/%s", root, hash) < size;
 }
 
-char *
-build_cache_key(Measure *m, const char *kind, Side side)
+/* The key of what is built of a side's code. */
+static char *
+make_key(Measure *m, Side side, const char *kind)
 {
 	const Job  *job = m->job;
 	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
@@ -105,21 +106,29 @@ link_tree(const char *from, const char *to)
 }
 
 bool
-build_cache_find(Measure *m, const char *key, const char *folder)
+build_cache_find(Measure *m, Side side, const char *kind)
 {
+	Built	   *built = &m->code[side]->built;
+	json_t	   *kept = json_object_get(m->environment, "kept_builds");
 	char		root[PATH_MAX];
 	char		entry[PATH_MAX + 66];
 
-	if (!key || !cache_root(m, root, sizeof(root))
-		|| !entry_path(m, root, key, entry, sizeof(entry)))
+	built->key = make_key(m, side, kind);
+	if (!built->key || !cache_root(m, root, sizeof(root))
+		|| !entry_path(m, root, built->key, entry, sizeof(entry)))
 		return false;
-	if (!link_tree(entry, folder))
+	if (!link_tree(entry, built->folder))
 	{
 		/* there is none, or another measurement removed it in this moment */
-		remove_tree(folder);
+		remove_tree(built->folder);
 		return false;
 	}
 	utimensat(AT_FDCWD, entry, NULL, 0);
+	free(built->key);
+	built->key = NULL;
+	if (!kept)
+		json_object_set_new(m->environment, "kept_builds", kept = json_array());
+	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 	return true;
 }
 
@@ -141,15 +150,18 @@ make_room(const char *root)
 }
 
 void
-build_cache_keep(Measure *m, const char *key, const char *folder)
+build_cache_keep(Measure *m, Built *built)
 {
 	char		root[PATH_MAX];
 	char		entry[PATH_MAX + 66];
 	char		fresh[PATH_MAX + 40];
 	char		path[PATH_MAX + 64];
+	bool		good = built->key && !built->in_part && cache_root(m, root, sizeof(root))
+		&& entry_path(m, root, built->key, entry, sizeof(entry));
 
-	if (!key || !cache_root(m, root, sizeof(root))
-		|| !entry_path(m, root, key, entry, sizeof(entry)))
+	free(built->key);
+	built->key = NULL;
+	if (!good)
 		return;
 	snprintf(fresh, sizeof(fresh), "%s/" NEW_PREFIX "XXXXXX", root);
 	if (!mkdtemp(fresh))
@@ -159,7 +171,7 @@ build_cache_keep(Measure *m, const char *key, const char *folder)
 	 * in one step: an entry is whole or not there; one that another measurement has just made is as
 	 * good
 	 */
-	if (link_tree(folder, path))
+	if (link_tree(built->folder, path))
 		rename(path, entry);
 	remove_tree(fresh);
 	make_room(root);

@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +27,6 @@
 
 #define READY			4		/* interpreters that are ready, or build */
 
-/* a side of those that a heat builds: the reference (0), or one candidate's */
-static Side
-side_of(int which)
-{
-	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
-}
-
 /*
  * Starts the interpreter of a build, which imports PyTorch and waits. The first that need the
  * device start before it is held, the others while those before them build.
@@ -47,6 +39,7 @@ start_build(Measure *m, Side side, InterpreterUse use)
 	Interpreter i;
 	Sandbox		sandbox;
 	int			pair[2] = {-1, -1};
+	bool		good;
 
 	interpreter_prepare(m, side, use, &i, &sandbox);
 	i.argv[8] = use == USE_AHEAD ? "ahead" : "build";
@@ -60,22 +53,10 @@ start_build(Measure *m, Side side, InterpreterUse use)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
 	sandbox.fds[sandbox.nfds++] = pair[1];
-	sandbox.output_fd = log_file();
-	*build = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0], .log = sandbox.output_fd};
+	*build = (Build) {.go = pair[0]};
+	good = build_start(m, build, &sandbox);
 	close(pair[1]);
-	return build->pid > 0
-		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
-}
-
-static void
-end_build(Build *build)
-{
-	if (build->pid == 0)
-		return;
-	sandbox_end(build->pid);
-	close(build->go);
-	close(build->log);
-	build->pid = 0;
+	return good;
 }
 
 /* a build that has ended does not read it; its status is looked at later */
@@ -94,8 +75,6 @@ static void
 judge_build(Measure *m, Side side, const Build *build, int status)
 {
 	Built	   *built = &m->code[side]->built;
-	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
-	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	char		text[1900] = "";
 
 	if (status != 0)
@@ -106,15 +85,11 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 	if (status != 0 && build_starved(m, built->folder, status, text))
 	{
 		m->member->killed = true;
-		measure_cause(m, side, "compiler");
-		conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of memory, "
-				 "or found no room: %s", whose, text);
+		build_refuse(m, side, "compiler", "a process that builds it was killed, perhaps for want "
+					 "of memory, or found no room: %s", text);
 	}
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
-	{
-		measure_cause(m, side, "compiler");
-		conclude(m, outcome, "%s%s", whose, text);
-	}
+		build_refuse(m, side, "compiler", "%s", text);
 	else if (status != 0)
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
@@ -125,34 +100,22 @@ static bool
 await_build(Measure *m, Side side, Build *build)
 {
 	Built	   *built = &m->code[side]->built;
-	bool		ended;
-	int			status;
+	bool		good;
 
 	built->in_part = true;
-	/* The sandbox did not start, as was concluded. */
-	if (build->pid <= 0)
-		return false;
-	if (build->until == 0)
+	if (build->pid > 0 && build->until == 0)
 		let_build(m, build);
-	ended = build_wait(build->pid, build->until, &status);
-	if (ended)
-	{
-		build->pid = -1;
-		judge_build(m, side, build, status);
-	}
-	else
-		measure_slow_build(m, side);
-	end_build(build);
+	good = build_await(m, side, build, judge_build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
-	return m->result->outcome == OUTCOME_NONE;
+	return good;
 }
 
 static void
 end_builds(Code *code)
 {
-	end_build(&code->built.ahead);
-	end_build(&code->built.build);
+	build_close(&code->built.ahead);
+	build_close(&code->built.build);
 	free(code->built.key);
 	if (code->source_fd >= 0)
 		close(code->source_fd);
@@ -170,7 +133,7 @@ build_end(Measure *m)
 static bool
 goes_ahead(const Measure *m, int which)
 {
-	const Code *code = m->code[side_of(which)];
+	const Code *code = m->code[build_side(which)];
 	unsigned	extensions = 1u << BUILT_EXTENSIONS;
 
 	return code->built.key && (m->backend->apart ? code->kinds & extensions
@@ -184,7 +147,7 @@ build_start_on_device(Measure *m, int from)
 
 	for (int i = from; i <= m->nmembers && left > 0; i++)
 	{
-		Side		side = side_of(i);
+		Side		side = build_side(i);
 
 		if (!build_enter(m, i) || !m->code[side]->built.key
 			|| (!m->backend->apart && goes_ahead(m, i)))
@@ -195,16 +158,6 @@ build_start_on_device(Measure *m, int from)
 	}
 }
 
-/* keeps what a build that came to its end has left */
-static void
-keep_build(Measure *m, Built *built)
-{
-	if (!built->in_part)
-		build_cache_keep(m, built->key, built->folder);
-	free(built->key);
-	built->key = NULL;
-}
-
 void
 build_ahead(Measure *m)
 {
@@ -212,15 +165,15 @@ build_ahead(Measure *m)
 
 	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
-		Side		side = side_of(i);
+		Side		side = build_side(i);
 
 		for (; begun <= m->nmembers && begun < i + build_at_once(); begun++)
 			if (build_enter(m, begun) && goes_ahead(m, begun)
-				&& start_build(m, side_of(begun), USE_AHEAD))
-				let_build(m, &m->code[side_of(begun)]->built.ahead);
+				&& start_build(m, build_side(begun), USE_AHEAD))
+				let_build(m, &m->code[build_side(begun)]->built.ahead);
 		if (build_enter(m, i) && goes_ahead(m, i)
 			&& await_build(m, side, &m->code[side]->built.ahead) && !m->backend->apart)
-			keep_build(m, &m->code[side]->built);
+			build_cache_keep(m, &m->code[side]->built);
 	}
 }
 
@@ -233,20 +186,20 @@ build_on_device(Measure *m)
 		Built	   *built;
 		double		started;
 
-		if (!build_enter(m, i) || !m->code[side_of(i)]->built.key)
+		if (!build_enter(m, i) || !m->code[build_side(i)]->built.key)
 		{
 			/* This build was started before its candidate had a verdict. */
-			end_build(&m->code[side_of(i)]->built.build);
+			build_close(&m->code[build_side(i)]->built.build);
 			continue;
 		}
 		build_start_on_device(m, i);
 		if (!build_enter(m, i))
 			continue;
-		built = &m->code[side_of(i)]->built;
+		built = &m->code[build_side(i)]->built;
 		started = clock_now();
-		await_build(m, side_of(i), &built->build);
+		await_build(m, build_side(i), &built->build);
 		measure_spent(m, SPENT_BUILD, started);
-		keep_build(m, built);
+		build_cache_keep(m, built);
 	}
 	heat_enter_all(m);
 	if (executor_cancelled)

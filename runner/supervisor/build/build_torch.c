@@ -40,10 +40,7 @@ source_file(const char *reference, const char *code, const char *place)
 	return fd;
 }
 
-/*
- * Makes a folder for what a side compiles, or takes the kept one. There is no key then, because
- * nothing is left to build.
- */
+/* Makes a folder for what a side compiles, or takes the kept one. */
 static bool
 prepare_built(Measure *m, Side side)
 {
@@ -55,24 +52,14 @@ prepare_built(Measure *m, Side side)
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
 	bool		compiling = m->code[side]->kinds != 0;
-	char		name[32] = "reference";
 	char		path[PATH_MAX + 64];
 
-	if (compiling)
-		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled",
-									 side);
-	if (side == SIDE_CANDIDATE)
-		snprintf(name, sizeof(name), "candidate-%d", m->member->number);
-	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds.folder, name);
-	snprintf(built->place, sizeof(built->place), "%s/%s",
-			 m->options->unsandboxed ? m->builds.folder : BUILDS_INSIDE, name);
-	if (compiling && build_cache_find(m, built->key, built->folder))
-	{
-		build_note_kept(m, side);
-		free(built->key);
-		built->key = NULL;
+	build_name(m, side, m->builds.folder, built->folder, sizeof(built->folder));
+	build_name(m, side, m->options->unsandboxed ? m->builds.folder : BUILDS_INSIDE, built->place,
+			   sizeof(built->place));
+	if (compiling && build_cache_find(m, side, side == SIDE_REFERENCE ? "compiled reference"
+									  : "compiled"))
 		return true;
-	}
 	for (int i = 0; i < 5; i++)
 	{
 		snprintf(path, sizeof(path), "%s/%s", built->folder, folders[i]);
