@@ -8,7 +8,6 @@
  * locks.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,33 +103,17 @@ note_continued(int number)
 	stopped_continued = stopped_continued + 1;
 }
 
-/* removes scratch folders whose owner has ended */
+/* Removes scratch folders whose owner has ended. One that was just made may not be locked yet. */
 static void
 sweep(const char *scratch)
 {
-	DIR		   *folder = opendir(scratch);
-	struct dirent *entry;
+	char		command[PATH_MAX + 256];
+	char		said[16];
 
-	while (folder && (entry = readdir(folder)) != NULL)
-	{
-		char		path[PATH_MAX];
-		int			fd;
-		struct stat st;
-
-		if (strncmp(entry->d_name, SCRATCH_PREFIX, strlen(SCRATCH_PREFIX)) != 0)
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", scratch, entry->d_name);
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		/* a folder just made may not be locked yet: a minute of grace */
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60
-			&& flock(fd, LOCK_EX | LOCK_NB) == 0)
-			remove_tree(path);
-		close(fd);
-	}
-	if (folder)
-		closedir(folder);
+	snprintf(command, sizeof(command), "find '%s/' -maxdepth 1 -type d -name '" SCRATCH_PREFIX
+			 "*' -user %u -mmin +1 -exec flock -n {} sh -c '" REMOVE_TREE "' {} \\; 2>/dev/null",
+			 scratch, (unsigned) geteuid());
+	text_first_line(command, said, sizeof(said));
 }
 
 /*

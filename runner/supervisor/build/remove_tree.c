@@ -7,34 +7,22 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "supervisor/build/build.h"
 
-static void
-run(const char *const *argv)
-{
-	static char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
-	posix_spawn_file_actions_t quiet;
-	pid_t		pid;
-	int			error;
-
-	posix_spawn_file_actions_init(&quiet);
-	posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	error = posix_spawn(&pid, argv[0], &quiet, NULL, (char *const *) argv, environment);
-	posix_spawn_file_actions_destroy(&quiet);
-	while (error == 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 void
 remove_tree(const char *path)
 {
-	if (unlink(path) == 0 || rmdir(path) == 0)
+	static char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
+	char	   *argv[] = {"sh", "-c", REMOVE_TREE, (char *) path, NULL};
+	pid_t		pid;
+
+	if (unlink(path) == 0 || rmdir(path) == 0
+		|| posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environment) != 0)
 		return;
-	run((const char *const[]) {"/bin/chmod", "-R", "u+rwX", path, NULL});
-	run((const char *const[]) {"/bin/rm", "-rf", "--one-file-system", path, NULL});
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
