@@ -176,13 +176,22 @@ read_folder(const char *path)
 	return task;
 }
 
+/* the columns of cudal1.profile; those of the last line are read by a server */
+static const char columns[] =
+#define NUMBER(name, low, high, nullable, standard) " " #name " "
+#include "supervisor/profile_numbers.h"
+" looks estimator "
+" name shipped purpose attempts group_most verify_above ";
+
 void
 cli_read_task(Cli *cli, const char *path)
 {
 	struct stat st;
 	char		error[512];
 	const char *source;
-	const char *stranger;
+	const char *name;
+	char		word[256];
+	json_t	   *number;
 	json_t	   *signature;
 
 	if (stat(path, &st) != 0)
@@ -195,13 +204,13 @@ cli_read_task(Cli *cli, const char *path)
 			   cli->profile, strerror(errno));
 	cli->numbers = cli->profile ? read_object(cli->profile)
 		: cli->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
-	stranger = job_profile_stranger(cli->numbers);
-	for (; stranger; stranger = job_profile_stranger(cli->numbers))
+	json_object_foreach(cli->numbers, name, number)
 	{
+		snprintf(word, sizeof(word), " %s ", name);
 		/* a file may be of another version, whose other numbers still count */
-		fprintf(stderr, "cudal1-measure: %s: member \"%s\" is ignored, because it is no column of"
-				" cudal1.profile\n", cli->profile, stranger);
-		json_object_del(cli->numbers, stranger);
+		if (!strstr(columns, word))
+			fprintf(stderr, "cudal1-measure: %s: member \"%s\" is ignored, because it is no column "
+					"of cudal1.profile\n", cli->profile, name);
 	}
 	if (cli->cores > 0)
 		json_object_set_new(cli->task, "cores", json_integer(cli->cores));

@@ -71,32 +71,6 @@ parse_numbers(Profile *p, const json_t *o, char *error, size_t size)
 	return true;
 }
 
-const char *
-job_profile_stranger(const json_t *profile)
-{
-	static const char *const columns[] = {
-#define NUMBER(name, low, high, nullable, standard) #name,
-#include "supervisor/profile_numbers.h"
-		/* parse_profile() reads these */
-		"looks", "estimator",
-		/* a server does */
-		"name", "shipped", "purpose", "attempts", "group_most", "verify_above",
-	};
-	const char *name;
-	json_t	   *value;
-
-	json_object_foreach((json_t *) profile, name, value)
-	{
-		size_t		i = 0;
-
-		while (i < sizeof(columns) / sizeof(columns[0]) && strcmp(name, columns[i]) != 0)
-			i++;
-		if (i == sizeof(columns) / sizeof(columns[0]))
-			return name;
-	}
-	return NULL;
-}
-
 static bool
 parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 {

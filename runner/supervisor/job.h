@@ -117,7 +117,4 @@ typedef struct Job
 extern bool job_parse(Job *job, const char *text, size_t length, char *error, size_t size);
 extern void job_free(Job *job);
 
-/* a member of a profile that is no column of cudal1.profile; NULL: each is one */
-extern const char *job_profile_stranger(const json_t *profile);
-
 #endif							/* CUDAL1_JOB_H */
