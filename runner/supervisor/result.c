@@ -16,12 +16,11 @@ static const char *const outcome_names[] = {
 	"wrong_output", "cheat", "unverified", "lost", "cancelled",
 };
 
-/* a number, or nothing where it does not apply */
-static void
-put_number(json_t *object, const char *name, double value)
+/* NULL, which json_pack() leaves out, where a number does not apply */
+static json_t *
+number(double value)
 {
-	if (isfinite(value))
-		json_object_set_new(object, name, json_real(value));
+	return isfinite(value) ? json_real(value) : NULL;
 }
 
 /* in milliseconds' precision: where the time of a device went */
@@ -43,52 +42,37 @@ result_print(const Measure *m, Member *member)
 {
 	Result	   *r = &member->result;
 	int64_t		job_id = m->job->candidate[member->number].job_id;
-	json_t	   *o = json_object();
+	/* before its checks end no code of a candidate has run beside it */
+	bool		judged = m->facts.sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed);
+	bool		timed = r->pairs > 0;
+	json_t	   *buckets = timed ? json_array() : NULL;
+	json_t	   *o;
 	char	   *line;
 
-	json_object_set_new(o, "type", json_string("result"));
-	if (job_id > 0)
-		json_object_set_new(o, "job_id", json_integer(job_id));
-	json_object_set_new(o, "outcome", json_string(outcome_names[r->outcome]));
-	if (r->detail[0])
-		json_object_set_new(o, "detail", json_string(r->detail));
-	/* before its checks end no code of a candidate has run beside it */
-	if (m->facts.sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed))
-		json_object_set_new(o, "reference", json_string(m->facts.sound ? "good" : "bad"));
-	if (member->code.code_key[0])
-		json_object_set_new(o, "code_key", json_string(member->code.code_key));
-	put_number(o, "score", r->score);
-	put_number(o, "lower", r->lower);
-	put_number(o, "upper", r->upper);
-	put_number(o, "half_width", r->half_width);
-	if (isfinite(r->half_width))
-		json_object_set_new(o, "wide", json_boolean(r->wide));
-	put_number(o, "variance", r->variance);
-	if (r->pairs > 0)
-	{
-		json_t	   *buckets = json_array();
-
-		json_object_set_new(o, "pairs", json_integer(r->pairs));
-		json_object_set_new(o, "rounds", json_integer(r->rounds));
-		for (int i = 0; i < r->pairs; i++)
-			json_array_append_new(buckets, json_real(r->buckets[i]));
-		json_object_set_new(o, "bucket_means", buckets);
-		json_object_set(o, "samples", json_object_get(r->evidence, "samples"));
-	}
-	json_object_del(r->evidence, "samples");
-	put_number(o, "reference_seconds", r->reference_seconds);
-	put_number(o, "candidate_seconds", r->candidate_seconds);
-	json_object_set_new(o, "checks", json_integer(r->checks));
-	put_number(o, "max_error", r->max_error);
-	json_object_set_new(o, "protocol", json_integer(PROTOCOL));
-	put_number(o, "build_seconds", r->build_seconds);
-	put_number(o, "device_seconds", r->device_seconds);
-	put_number(o, "startup_seconds", r->spent[SPENT_START] + r->spent[SPENT_LOAD]
-			   + r->spent[SPENT_FIRST] + r->spent[SPENT_END]);
-	put_number(o, "clock_seconds", r->spent[SPENT_CHECK] + r->spent[SPENT_WINDOW]);
-	put_number(o, "wall_seconds", r->wall_seconds);
+	for (int i = 0; i < r->pairs; i++)
+		json_array_append_new(buckets, json_real(r->buckets[i]));
 	json_object_set_new(r->evidence, "seconds", spendings(r));
-	json_object_set(o, "environment", m->environment);
+	o = json_pack("{s:s, s:o*, s:s, s:s*, s:s*, s:s*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, "
+				  "s:o*, s:o*, s:O*, s:o*, s:o*, s:i, s:o*, s:i, s:f, s:f, s:f, s:f, s:f, s:O}",
+				  "type", "result", "job_id", job_id > 0 ? json_integer(job_id) : NULL,
+				  "outcome", outcome_names[r->outcome], "detail", r->detail[0] ? r->detail : NULL,
+				  "reference", judged ? m->facts.sound ? "good" : "bad" : NULL,
+				  "code_key", member->code.code_key[0] ? member->code.code_key : NULL,
+				  "score", number(r->score), "lower", number(r->lower), "upper", number(r->upper),
+				  "half_width", number(r->half_width),
+				  "wide", isfinite(r->half_width) ? json_boolean(r->wide) : NULL,
+				  "variance", number(r->variance), "pairs", timed ? json_integer(r->pairs) : NULL,
+				  "rounds", timed ? json_integer(r->rounds) : NULL, "bucket_means", buckets,
+				  "samples", timed ? json_object_get(r->evidence, "samples") : NULL,
+				  "reference_seconds", number(r->reference_seconds),
+				  "candidate_seconds", number(r->candidate_seconds), "checks", r->checks,
+				  "max_error", number(r->max_error), "protocol", PROTOCOL,
+				  "build_seconds", r->build_seconds, "device_seconds", r->device_seconds,
+				  "startup_seconds", r->spent[SPENT_START] + r->spent[SPENT_LOAD]
+				  + r->spent[SPENT_FIRST] + r->spent[SPENT_END],
+				  "clock_seconds", r->spent[SPENT_CHECK] + r->spent[SPENT_WINDOW],
+				  "wall_seconds", r->wall_seconds, "environment", m->environment);
+	json_object_del(r->evidence, "samples");
 	json_object_set(o, "evidence", r->evidence);
 	if (m->options->person)
 		fputs("\r\033[K", stderr);

@@ -243,20 +243,15 @@ device_environment(Measure *m)
 {
 	struct utsname host;
 	double		load[3] = {0};
-	json_t	   *e = m->environment;
 
 	uname(&host);
-	if (getloadavg(load, 3) < 1)
-		load[0] = NAN;
-	json_object_set_new(e, "runner", json_string(CUDAL1_VERSION));
-	json_object_set_new(e, "host", json_string(host.nodename));
-	json_object_set_new(e, "kernel", json_string(host.release));
-	json_object_set_new(e, "cpu", json_string(cpu_model()));
+	getloadavg(load, 3);
 	if (m->backend->describe)
 		m->backend->describe(m);
-	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
-	json_object_set_new(e, "sandbox",
-						json_string(m->options->unsandboxed ? "none" : sandbox_version()));
+	json_object_update_new(m->environment, json_pack(
+		"{s:s, s:s, s:s, s:s, s:f, s:s}", "runner", CUDAL1_VERSION, "host", host.nodename,
+		"kernel", host.release, "cpu", cpu_model(), "load", round(load[0] * 100) / 100, "sandbox",
+		m->options->unsandboxed ? "none" : sandbox_version()));
 }
 
 /* what keeps every measurement of this host from its verdict; NULL: nothing */
