@@ -26,6 +26,7 @@ typedef struct Cli
 	const char *device;
 	const char *profile_with;	/* a profiler: right candidates are run once more, under it */
 	bool		quick;
+	bool		devices;		/* nothing but a list of them is asked for */
 	int			cores;			/* 0: the task's */
 	bool		json;			/* a line of JSON for each candidate */
 	bool		text;			/* a line of text, also where standard output is no terminal */

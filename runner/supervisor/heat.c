@@ -12,11 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "supervisor/backend.h"
-
-#define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
 
 static void
 init(Member *member, const char *source)
@@ -142,22 +139,6 @@ heat_share(Measure *m)
 	for (int i = 0; i < m->nmembers; i++)
 		members[i] = &m->members[i];
 	heat_share_among(m, members, m->nmembers);
-}
-
-void
-heat_live_together(Measure *m, int n)
-{
-	double		host = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
-
-	m->group.shares = n;
-	m->group.bytes = (size_t) (MEMORY_SHARE * host / (n + 1));
-}
-
-void
-heat_live_apart(Measure *m)
-{
-	m->group.shares = 0;
-	m->group.dissolved = false;
 }
 
 double

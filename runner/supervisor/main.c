@@ -245,19 +245,10 @@ measure(const Job *job, const Options *options)
 		sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
-typedef struct CommandLine
-{
-	Options		options;
-	Cli		cli;
-	bool		devices;
-} CommandLine;
-
 /* -1 where the program goes on, otherwise its exit status */
 static int
-read_options(int argc, char **argv, CommandLine *line)
+read_options(int argc, char **argv, Options *o, Cli *p)
 {
-	Options    *o = &line->options;
-	Cli	   *p = &line->cli;
 	const char *scratch = NULL;
 	const char *libdir = NULL;
 	int			status;
@@ -274,7 +265,7 @@ read_options(int argc, char **argv, CommandLine *line)
 		{"scratch", OPTION_TEXT, &scratch},
 		{"libdir", OPTION_TEXT, &libdir},
 		{"allow-unsandboxed", OPTION_FLAG, &o->unsandboxed},
-		{"devices", OPTION_FLAG, &line->devices},
+		{"devices", OPTION_FLAG, &p->devices},
 		{NULL}
 	};
 
@@ -297,9 +288,8 @@ read_options(int argc, char **argv, CommandLine *line)
  * profiler is tried before the first is measured, so that a mistake is found at once.
  */
 static int
-measure_files(CommandLine *line, char **paths, int n)
+measure_files(Options *options, Cli *cli, char **paths, int n)
 {
-	Cli	   *cli = &line->cli;
 	const char *term = getenv("TERM");
 	const char *no_color = getenv("NO_COLOR");
 	bool		capable = !term || strcmp(term, "dumb") != 0;
@@ -309,15 +299,15 @@ measure_files(CommandLine *line, char **paths, int n)
 
 	cli->json = cli->json || !(cli->text || isatty(STDOUT_FILENO));
 	cli->colour = capable && isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
-	line->options.cli = cli;
-	line->options.person = capable && isatty(STDERR_FILENO);
+	options->cli = cli;
+	options->person = capable && isatty(STDERR_FILENO);
 	cli_read_task(cli, paths[0]);
 	for (int i = 1; i < n; i++)
 		if (n > 2 && (int) strlen(paths[i]) > cli->width)
 			cli->width = (int) strlen(paths[i]);
 	for (int i = 1; i < n; i += HEAT_MAX)
 		text[i / HEAT_MAX] = cli_job(cli, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
-	cli_try_profiler(cli, &line->options);
+	cli_try_profiler(cli, options);
 	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
 	{
 		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX]), error, sizeof(error)))
@@ -326,7 +316,7 @@ measure_files(CommandLine *line, char **paths, int n)
 			return CLI_USAGE;
 		}
 		cli->files = paths + i;
-		measure(&job, &line->options);
+		measure(&job, options);
 		job_free(&job);
 	}
 	for (int i = 1; i < n; i += HEAT_MAX)
@@ -340,30 +330,28 @@ int
 main(int argc, char **argv)
 {
 	const char *tmp = getenv("TMPDIR");
-	CommandLine line = {0};
-	Options    *options = &line.options;
+	Cli			cli = {0};
+	Options		options = {.libdir = find_libdir(), .python = "/usr/bin/python3",
+		.scratch = tmp && tmp[0] ? tmp : "/tmp"};
 	char	   *text;
 	size_t		length;
 	char		error[512];
 	Job			job;
 	int			status;
 
-	options->libdir = find_libdir();
-	options->scratch = tmp && tmp[0] ? tmp : "/tmp";
-	options->python = "/usr/bin/python3";
 	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
-	status = read_options(argc, argv, &line);
+	status = read_options(argc, argv, &options, &cli);
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	if (line.devices)
+	if (cli.devices)
 	{
 		sandbox_sweep();
-		device_list(options);
+		device_list(&options);
 		return 0;
 	}
 	if (optind + 1 < argc)
-		return measure_files(&line, argv + optind, argc - optind);
+		return measure_files(&options, &cli, argv + optind, argc - optind);
 	if (optind < argc)
 	{
 		const char *end = strrchr(argv[optind], '.');
@@ -375,7 +363,7 @@ main(int argc, char **argv)
 			return 2;
 		}
 		text = cli_read_file(argv[optind], &length);
-		options->person = isatty(STDERR_FILENO);
+		options.person = isatty(STDERR_FILENO);
 	}
 	else
 	{
@@ -383,7 +371,7 @@ main(int argc, char **argv)
 			fputs("cudal1-measure: reading a job from the terminal; --help says how to name "
 				  "files\n", stderr);
 		text = text_read(stdin, JOB_LIMIT, &length);
-		options->lines = true;
+		options.lines = true;
 	}
 	if (!text)
 		snprintf(error, sizeof(error), "can't read the job: %s", strerror(errno));
@@ -393,7 +381,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	free(text);
-	measure(&job, options);
+	measure(&job, &options);
 	job_free(&job);
 	return 0;
 }

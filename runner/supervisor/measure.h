@@ -55,10 +55,6 @@ extern bool heat_next(Measure *m, int *i);
 extern void heat_share(Measure *m);
 extern void heat_share_among(Measure *m, Member *const *members, int n);
 
-/* From now on so many candidates' processes live together; no more, and nothing was unusual. */
-extern void heat_live_together(Measure *m, int n);
-extern void heat_live_apart(Measure *m);
-
 /* seconds of the device that the current member has taken, but for builds */
 extern double heat_seconds(const Measure *m);
 

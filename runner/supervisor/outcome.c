@@ -16,6 +16,10 @@
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
 #define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
 #define ECC_ERROR	"uncorrectable ECC error"	/* as driver and runtime call it */
+/* code that an interpreter could not read */
+#define SYNTAX		"^(SyntaxError|IndentationError|TabError)"
+/* memory that was asked for in vain, by PyTorch and NumPy; lines after the first may be code's */
+#define SHORTAGE	"out of memory|^[^\n]*(can't allocate memory|MemoryError|std::bad_alloc)"
 
 void
 measure_leave_out(char *text, const char *folder)
@@ -104,18 +108,6 @@ signal_text(int number)
 	}
 }
 
-/* Whether the text says that the interpreter could not read the code. */
-static bool
-is_syntax(const char *text)
-{
-	static const char *const kinds[] = {"SyntaxError", "IndentationError", "TabError"};
-
-	for (int i = 0; i < 3; i++)
-		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0)
-			return true;
-	return false;
-}
-
 /* the signal that ended a process, 0: none did */
 static int
 signal_of(const Executor *executor)
@@ -138,18 +130,6 @@ is_killed(const Executor *executor, ExecutorResult result)
 										|| number == SIGHUP);
 }
 
-/* whether code has asked for memory in vain: words of PyTorch on a GPU and on a CPU, and NumPy's */
-static bool
-is_shortage(const char *text)
-{
-	char		first[300];
-
-	/* other lines may have lines of code */
-	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
-	return strstr(text, "out of memory") || strstr(first, "can't allocate memory")
-		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
-}
-
 bool
 measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
 {
@@ -158,6 +138,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	const char *who = name_of_side(side);
 	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
 	int			number = signal_of(executor);
+	bool		syntax;
 
 	if (result == EXECUTOR_OK)
 		return true;
@@ -207,11 +188,11 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (side == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
 								executor->text);
-			measure_cause(m, side, is_syntax(executor->text) ? "syntax"
-						  : is_shortage(executor->text) ? "memory_limit" : "exception");
-			return conclude(m, is_syntax(executor->text)
-							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s",
-							who, when, executor->text);
+			syntax = text_matches(executor->text, SYNTAX, false);
+			measure_cause(m, side, syntax ? "syntax" : text_matches(executor->text, SHORTAGE, false)
+						  ? "memory_limit" : "exception");
+			return conclude(m, syntax ? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE,
+							"%s fails %s: %s", who, when, executor->text);
 		case EXECUTOR_FAULTED:
 			measure_cause(m, side, "kernel_fault");
 			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);

@@ -9,11 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "supervisor/backend.h"
 
 #define RUN_LIMIT_LEAST	1.0		/* seconds */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
+#define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
 
 static uint32_t
 load_flags(const Measure *m, Side side)
@@ -90,11 +92,13 @@ load_limit(const Measure *m, Side side)
 static ExecutorResult
 loaded(const Measure *m, const Executor *executor)
 {
+	double		host = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
+
 	if (m->backend->apart)
 		executor_pin(executor, &m->device.cores);
 	if (m->group.shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20,
-								 m->group.bytes))
+								 (size_t) (MEMORY_SHARE * host / (m->group.shares + 1))))
 		return EXECUTOR_BROKEN;
 	return EXECUTOR_OK;
 }

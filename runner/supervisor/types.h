@@ -227,7 +227,6 @@ typedef struct Group
 {
 	int			shares;			/* how many; 0: no pair is shared */
 	bool		dissolved;		/* something unusual has ended the sharing */
-	size_t		bytes;			/* memory that a candidate may have then, if less than else */
 } Group;
 
 /* a trial of the candidate, for the cause of its failure */

@@ -122,8 +122,8 @@ begin_compiler(Measure *m, Side side)
 	const char *folder = code->built.folder;
 	Compiler	compiler = {.library = LIBRARY};
 	char		inside[32];
-	char		source_path[PATH_MAX + 32];
-	char		probe_path[PATH_MAX + 32];
+	char		source_path[PATH_MAX + 64];
+	char		probe_path[PATH_MAX + 64];
 	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR",
 		"/tmp", NULL};
 	Sandbox		sandbox = {.environment = environment,

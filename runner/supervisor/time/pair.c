@@ -352,8 +352,7 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 	for (int i = 0; i <= n; i++)
 		executor_init(&pair.process[i].executor);
 	arena_init(&pair.arena);
-	if (n > 1)
-		heat_live_together(m, n);
+	m->group = (Group) {.shares = n > 1 ? n : 0};
 	good = begin(&pair, plan, members) && start_processes(&pair) && warm(&pair, plan)
 		&& make_rounds(&pair, plan);
 	for (int i = 0; i < n && good; i++)
@@ -371,7 +370,6 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 							json_string(pair.stops ? "stopped" : "copied"));
 	}
 	end(&pair);
-	if (n > 1)
-		heat_live_apart(m);
+	m->group = (Group) {0};
 	return good;
 }
