@@ -4,9 +4,9 @@
  *
  * Both sides run the same fresh inputs, one by one. check_reference() runs the reference in two
  * processes, in another order of the inputs, and compares them. If it disagrees with itself, or
- * returns the same for all inputs, the measurement is unverified. candidates.c compares candidates
- * with the reference, and wrong ones are not timed. The quickest of these runs estimates the
- * seconds of a run, from which windows get their lengths.
+ * returns the same for all inputs, the measurement is unverified. check_candidates() compares
+ * candidates with the reference, and wrong ones are not timed. The quickest of these runs estimates
+ * the seconds of a run, from which windows get their lengths.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -21,6 +21,46 @@
 /* of an output's scale; elements that move farther are made of rounding errors */
 #define ROUNDED_ATOL	0.1
 #define MOST_MOVES		1e6		/* a finite number for evidence */
+
+/*
+ * Counts the outputs that agree with the expected ones, from the first on; to c->agreement, how the
+ * last compare and the largest error of all
+ */
+static bool
+count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
+{
+	size_t		bytes = c->m->output_bytes;
+	double		error = 0;
+
+	for (*alike = 0; *alike < n; ++*alike)
+	{
+		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes,
+						   c->m->tolerance, &c->agreement))
+			return false;
+		error = fmax(error, c->agreement.error);
+		if (c->agreement.wrong >= 0)
+			break;
+	}
+	c->agreement.error = error;
+	return true;
+}
+
+/* Outputs of a fresh process's calls, where each finds the state that the last one left. */
+static bool
+calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
+{
+	Measure    *m = c->m;
+	double		time = m->member->time[side];
+	bool		good;
+
+	m->facts.restores = false;
+	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
+		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
+	m->facts.restores = true;
+	m->member->time[side] = time;
+	measure_end(m, executor);
+	return good;
+}
 
 /* Whether outputs depend on the inputs. Where none does, a constant would be right. */
 static bool
@@ -180,7 +220,7 @@ run_reference(Checks *c, bool *agree)
 	if (good)
 		note_memory(m, &c->other, left);
 	good = good && m->result->outcome == OUTCOME_NONE
-		&& checks_count_alike(c, c->expected, twice, &alike);
+		&& count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
 	return good && (!*agree || stands_rounding(c, &c->other, limit));
 }
@@ -211,9 +251,9 @@ follow_reference(Checks *c, double limit)
 	c->followed = measure_alloc(m, n * m->output_bytes);
 	executor_init(&other);
 	if (!c->followed
-		|| !checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
-		|| !checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
-		|| !checks_count_alike(c, c->followed, n, &alike))
+		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
+		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
+		|| !count_alike(c, c->followed, n, &alike))
 		return false;
 	c->in_a_row = n > 1 && alike == n ? n : 0;
 	return true;
@@ -349,6 +389,139 @@ check_moved(Checks *c)
 	return check_reference(c);
 }
 
+/*
+ * Timed runs begin with the state after construction, so code that leaves the state out would be
+ * right in all of them.
+ */
+static bool
+follow_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	uint32_t	alike;
+
+	if (c->in_a_row == 0)
+		return true;
+	measure_end(m, c->candidate);
+	if (!calls_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
+							   measure_run_limit(m))
+		|| !count_alike(c, c->followed, c->in_a_row, &alike))
+		return false;
+	if (alike == c->in_a_row)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "state");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
+					"the state that the last one left: the reference changes %s", alike + 1,
+					m->facts.state);
+}
+
+/*
+ * Whether a candidate has arrays of its own, and whether its runs are right. Right code leaves its
+ * inputs alone, as the reference does.
+ */
+static bool
+run_candidate(Checks *c, bool *weights, bool *right)
+{
+	Measure    *m = c->m;
+	/* with probes there are about as many runs as without them */
+	uint32_t	fewer = c->n > 2 + (uint32_t) c->probes ? c->n - (uint32_t) c->probes : 2;
+	uint32_t	n = c->n < fewer ? c->n : fewer;
+	/* the first call of a process counts as all others do */
+	uint32_t	runs[] = {1, n};
+	bool		same;
+
+	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
+		return false;
+	m->member->time[SIDE_CANDIDATE] = 0;
+	*weights = m->backend->module && c->candidate->arrays > 0;
+	*right = true;
+	for (int i = 0; i < 2 && *right; i++)
+	{
+		uint32_t	alike;
+		double		start;
+
+		if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, runs[i], false, c->seeds,
+						 c->found, measure_run_limit(m)))
+			return false;
+		start = clock_now();
+		if (!count_alike(c, c->expected, runs[i], &alike))
+			return false;
+		m->costs.comparison = (clock_now() - start) / runs[i];
+		*right = alike == runs[i];
+	}
+	if (!*right)
+		return true;
+	m->result->checks += (int) n;
+	m->result->max_error = fmax(m->result->max_error, c->agreement.error);
+	if (!measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, n - 1, &same))
+		return false;
+	if (same || c->overwrites)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "input_overwritten");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "the outputs are right, but an input is another after "
+					"the run: the reference leaves it as it was, and its caller may need it");
+}
+
+/*
+ * The candidate draws its weights from the reference's seed, its constructor being run as the
+ * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
+ * the first check ended with holds for all later processes.
+ */
+static bool
+check_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		weights;
+	bool		right;
+
+	if (!run_candidate(c, &weights, &right))
+		return false;
+	if (weights && !right)
+	{
+		m->member->by_name = true;
+		measure_end(m, c->candidate);
+		if (!run_candidate(c, &weights, &right))
+			return false;
+	}
+	if (weights)
+		json_object_set_new(m->result->evidence, "weights",
+							json_string(m->member->by_name ? "by name" : "in order"));
+	if (!right)
+		return measure_blame(m, &c->agreement, SIDE_CANDIDATE, NULL);
+	return probes_check(c) && follow_candidate(c);
+}
+
+/* All run the same inputs: what one has left is overwritten before the next can look there. */
+static void
+overwrite(Checks *c)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
+		m->backend->unstage(m, &c->arena, slot);
+}
+
+/* The checks of all members without an outcome. */
+static void
+check_candidates(Checks *c)
+{
+	Measure    *m = c->m;
+	double		reference = m->member->time[SIDE_REFERENCE];
+
+	heat_share(m);
+	for (int i = 0; heat_next(m, &i); i++)
+	{
+		Executor	executor;
+
+		executor_init(&executor);
+		c->candidate = &executor;
+		c->arena.place = 1;
+		m->member->time[SIDE_REFERENCE] = reference;
+		check_candidate(c);
+		measure_end(m, &executor);
+		overwrite(c);
+	}
+}
+
 bool
 checks_run(Measure *m)
 {
@@ -362,7 +535,7 @@ checks_run(Measure *m)
 	c.weights = random_next(&m->random);
 	good = make_inputs(&c) && check_moved(&c);
 	if (good)
-		checks_of_candidates(&c);
+		check_candidates(&c);
 	heat_enter_all(m);
 	forget_reference(&c);
 	arena_destroy(&c.arena);

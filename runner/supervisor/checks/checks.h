@@ -18,8 +18,6 @@ typedef struct Agreement
 	size_t		infinite;		/* expected elements that are no finite number */
 } Agreement;
 
-/* first.c: what is asked of either side */
-
 /* An input that the reference can answer. */
 typedef struct Probe
 {
@@ -52,32 +50,10 @@ typedef struct Checks
 	char	   *followed;
 } Checks;
 
-/* each of these is false after conclude() */
-/* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
-extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
-						bool backwards, const uint64_t *seeds, char *out, double timeout);
-
-/* a run on a slot; `elapsed`: its seconds, or NULL */
-extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
-							uint64_t seed, char *out, double timeout, double *elapsed);
-
-/*
- * Counts the outputs that agree with the expected ones, from the first on; to c->agreement, how the
- * last compare and the largest error of all
- */
-extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
-
-/* Outputs of a fresh process's calls, where each finds the state that the last one left. */
-extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
-								  double limit);
-
 /* checks.c: right on first inputs, and how long a run takes; false after conclude() */
 extern bool checks_run(Measure *m);
 
-/* candidates.c: the checks of all members without an outcome */
-extern void checks_of_candidates(Checks *c);
-
-/* layout.c: which arrays go into a run and come out of it */
+/* layout.c: which arrays go into a run and come out of it, and single runs */
 
 /* c, cuda: as the signature says */
 extern void layout_from_signature(Measure *m);
@@ -85,8 +61,13 @@ extern void layout_from_signature(Measure *m);
 /* pytorch: inputs, as get_inputs gives them; false after conclude() */
 extern bool layout_from_generator(Measure *m);
 
-/* pytorch: outputs, after a first run of the reference; false after conclude() */
-extern bool layout_from_reference(Measure *m, Executor *executor);
+/* single runs on slots 0 .. n - 1, or from the last to the first; false after conclude() */
+extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
+						bool backwards, const uint64_t *seeds, char *out, double timeout);
+
+/* a single run; `elapsed`: its seconds, or NULL. False after conclude() */
+extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+							uint64_t seed, char *out, double timeout, double *elapsed);
 
 /* outputs.c: what a run has left, read while its process is stopped, and compared */
 

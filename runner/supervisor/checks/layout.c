@@ -1,6 +1,6 @@
 /*
  * layout.c
- *		Which arrays go into a run and come out of it, and where each lies in its slot.
+ *		Which arrays go into a run and come out of it, and where each lies in its slot; single runs.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -147,7 +147,8 @@ layout_from_generator(Measure *m)
 	return good;
 }
 
-bool
+/* pytorch: outputs, after a first run of the reference */
+static bool
 layout_from_reference(Measure *m, Executor *executor)
 {
 	uint32_t	n = executor->control->tensors;
@@ -166,4 +167,55 @@ layout_from_reference(Measure *m, Executor *executor)
 	}
 	place_outputs(m, false);
 	return fits(m, "the reference returns", m->output_bytes, m->device.array_bytes);
+}
+
+/* Learns from a first run of the reference what holds for all others. */
+static bool
+learn_outputs(Measure *m, Executor *executor)
+{
+	if (m->outputs > 0)
+		return true;
+	m->facts.seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	if (m->facts.same_inputs && !m->facts.seeds_runs)
+		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, "
+						"or each process those of another, so code could know them before; draw "
+						"them, for instance by torch.rand");
+	return layout_from_reference(m, executor);
+}
+
+bool
+checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
+				uint64_t seed, char *out, double timeout, double *elapsed)
+{
+	double		seconds;
+
+	if (!m->backend->stage(m, arena, side, slot)
+		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
+		return false;
+	if (elapsed)
+		*elapsed = seconds;
+	if (side == SIDE_REFERENCE && !learn_outputs(m, executor))
+		return false;
+	if (out && !measure_read(m, executor, side, arena, 0, slot, out))
+		return false;
+	measure_phase(m, "checking", false);
+	return true;
+}
+
+bool
+checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
+			const uint64_t *seeds, char *out, double timeout)
+{
+	for (uint32_t run = 0; run < n; run++)
+	{
+		uint32_t	i = backwards ? n - 1 - run : run;
+		double		elapsed;
+
+		if (!checks_run_slot(m, executor, side, arena, i, seeds[i],
+							 out ? out + i * m->output_bytes : NULL, timeout, &elapsed))
+			return false;
+		if (m->member->time[side] == 0 || elapsed < m->member->time[side])
+			m->member->time[side] = elapsed;
+	}
+	return true;
 }

@@ -1,7 +1,7 @@
 /*
  * cuda.c
- *		The supervisor's own context on a GPU: memory that executors import, kernels, inputs and
- *		where they lie.
+ *		The supervisor's own context on a GPU: memory that executors import, kernels, and where
+ *		inputs lie.
  *
  * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC
  * handles do not cross process namespaces and expose what else lies in the same 2 MiB. Each side
@@ -371,73 +371,6 @@ gpu_close(Measure *m)
 
 /* inputs */
 
-bool
-gpu_generate(Measure *m, Arena *arena, uint32_t n)
-{
-	const Signature *s = &m->job->signature;
-
-	for (int i = 0; n > 0 && i < s->arguments; i++)
-	{
-		const Argument *a = &s->argument[i];
-		uint64_t	slot_bytes = arena->input_slot_bytes;
-		uint64_t	offset;
-		uint64_t	elements = a->tensor.elements;
-		uint32_t	dtype = a->tensor.dtype;
-		uint32_t	init = (uint32_t) a->init;
-		double		low = a->low,
-					high = a->high;
-		uint64_t	seed = random_next(&m->random);
-		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &offset,
-			&elements, &dtype, &init, &low, &high, &seed};
-
-		if (a->input < 0)
-			continue;
-		offset = m->inputs.tensor[a->input].offset;
-		if (!gpu_launch(m, GPU_FILL, (elements + 3) / 4, n, parameters))
-			return false;
-	}
-	return gpu_synchronize(m);
-}
-
-bool
-gpu_noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_t n)
-{
-	Gpu		   *gpu = m->gpu;
-	const Signature *s = &m->job->signature;
-
-	for (int i = 0; n > 0 && i < s->arguments; i++)
-	{
-		const Argument *a = &s->argument[i];
-		uint64_t	slot_bytes = arena->output_slot_bytes;
-		uint64_t	offset;
-		uint64_t	bytes;
-		uint64_t	seed = random_next(&m->random);
-		CuAddress	outputs = gpu_outputs(arena, side, 0);
-		void	   *parameters[] = {&outputs, &slot_bytes, &first, &offset, &bytes, &seed};
-
-		if (a->role != ROLE_OUT)
-			continue;
-		offset = m->output[a->output].offset;
-		bytes = measure_gathered(&m->output[a->output]);
-		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
-			return false;
-		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
-			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + (first + r) * slot_bytes + offset, 0,
-												  bytes), "to stage outputs"))
-				return false;
-	}
-	return gpu_synchronize(m);
-}
-
-bool
-gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
-{
-	CudaPieces	pieces;
-
-	gpu_pieces(m, arena, side, &pieces);
-	return gpu_noise_outputs(m, arena, side, slot, 1) && gpu_copy_pieces(m, &pieces, slot);
-}
-
 void
 gpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
@@ -484,20 +417,4 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 			.to_stride = is_output ? arena->output_slot_bytes : arena->input_slot_bytes,
 			.bytes = measure_gathered(input), .is_output = is_output};
 	}
-}
-
-bool
-gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
-{
-	for (uint32_t i = 0; i < pieces->n; i++)
-	{
-		const CudaPiece *p = &pieces->piece[i];
-
-		if (p->bytes > 0
-			&& !gpu_good(m, m->gpu->driver.MemcpyDtoD(p->to + slot * p->to_stride,
-													  p->from + slot * pieces->from_stride,
-													  p->bytes), "to stage inputs"))
-			return false;
-	}
-	return gpu_synchronize(m);
 }

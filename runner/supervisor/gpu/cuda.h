@@ -224,16 +224,8 @@ extern bool gpu_make_pools(Measure *m);
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);
 
-extern bool gpu_generate(Measure *m, Arena *arena, uint32_t n);
-
-/* for a single run: noise to its outputs, its input to where it is found */
-extern bool gpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot);
-
 /* to where the next candidate's process could read what the last one left in a slot */
 extern void gpu_unstage(Measure *m, const Arena *arena, uint32_t slot);
-
-/* pieces of one slot */
-extern bool gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot);
 
 /*
  * the pieces of memory that a run's input is made of, from the master to where executors of a side
@@ -246,20 +238,6 @@ extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);
 
 /* bytes of gpu->few: elements that are read, and noise that is written */
 #define GPU_FEW_BYTES	4096
-
-/* noise to the outputs of `n` slots from `first` on, but to those that are inputs, too */
-extern bool gpu_noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first,
-							  uint32_t n);
-
-/* cuda_window.c: the calls of a window, see backend.h */
-extern bool gpu_load(Measure *m, Arena *arena, uint32_t n);
-extern bool gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n);
-extern bool gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot);
-extern bool gpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
-					 uint64_t *value);
-extern bool gpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
-					 size_t size);
-extern bool gpu_rests(Measure *m, bool *rests);
 
 /* cuda_check.c: outputs */
 extern uint64_t gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run,

@@ -366,8 +366,6 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 		given[i].candidate = given[i].reference / given[i].ratio;
 		members[i]->result.rounds += pair.rounds;
 		keep_samples(process, members[i]->result.evidence);
-		json_object_set_new(members[i]->result.evidence, "bringing",
-							json_string(pair.stops ? "stopped" : "copied"));
 	}
 	end(&pair);
 	m->group = (Group) {0};
