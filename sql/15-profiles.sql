@@ -69,7 +69,6 @@ CREATE FUNCTION @extschema@.cudal1_add_profile(name text, base text, changes jso
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET standard_conforming_strings = on
 AS $$
-#variable_conflict use_column
 DECLARE
 	p		cudal1.profile;
 	valid	text[];

@@ -22,7 +22,6 @@ CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
 RETURNS TABLE (candidate_id bigint, state text, reward float8)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET plan_cache_mode = force_custom_plan
 AS $$
-#variable_conflict use_column
 DECLARE
 	pending	bigint[] := candidate_ids;
 	until	timestamptz;

@@ -10,7 +10,6 @@
 CREATE FUNCTION cudal1.register_device(host text, device jsonb)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-#variable_conflict use_column
 DECLARE
 	id		bigint;
 	problem	text;
@@ -270,7 +269,6 @@ CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-#variable_conflict use_column
 DECLARE
 	device	bigint;
 	cancel	boolean;
@@ -312,7 +310,6 @@ COMMENT ON FUNCTION cudal1.heartbeat IS
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
 RETURNS cudal1.job LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
-#variable_conflict use_column
 DECLARE
 	j		cudal1.job;
 BEGIN

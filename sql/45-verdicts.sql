@@ -266,7 +266,6 @@ CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	j		cudal1.job;
 	c		cudal1.candidate;

@@ -65,7 +65,6 @@ COMMENT ON FUNCTION cudal1.first_island IS
 CREATE FUNCTION cudal1.reset_islands(task_id bigint, pool_id int DEFAULT 1)
 RETURNS int LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
-#variable_conflict use_column
 DECLARE
 	ranked		int[];		-- the weakest first
 	weaker		int;
@@ -229,7 +228,6 @@ transaction that changes these; a second call changes nothing';
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int, island int)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
-#variable_conflict use_column
 BEGIN
 	INSERT INTO cudal1.pool_code AS s (task_id, pool_id, candidate_id, island, copy, waiting)
 		SELECT x.task_id, place_again.pool_id, x.candidate_id, COALESCE(place_again.island, -1),
@@ -260,7 +258,6 @@ CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	ids		bigint[];
 	id		bigint;

@@ -52,7 +52,6 @@ RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island 
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED ROWS 2 SET enable_seqscan = off
 	SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	in_pool	constant int := cudal1.find_pool(pool);
 	t		constant cudal1.task := cudal1.find_task(task);
@@ -423,7 +422,6 @@ CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[], system text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	t			cudal1.task;
 	from_pool	int := cudal1.find_pool(pool);
@@ -505,13 +503,13 @@ BEGIN
 	-- a byte may become six in a line for cudal1-generate, which takes lines of 64 MiB
 	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,
 		'54000', 'the prompt would be longer than 10 MiB', 'Ask for fewer exemplars or failures.');
-	INSERT INTO cudal1.prompt (task_id, pool_id, kind, template, strategy, temperature, seed,
+	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, template, strategy, temperature, seed,
 			island, exemplars, scores, probabilities, failures, system, prompt,
 			created_by)
 		VALUES (t.task_id, from_pool, make_prompt.kind, w.name, used, heat, used_seed,
 			drawn.island, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidates, preface, words, make_prompt.owner)
-		RETURNING prompt_id INTO id;
+		RETURNING q.prompt_id INTO id;
 	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	-- campaigns ask for at most four, and begin with none
 	IF kind = 'contrastive' AND n > 4 AND cardinality(drawn.candidates) < n THEN

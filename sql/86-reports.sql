@@ -66,7 +66,6 @@ RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, e
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
 	-- the argument is a class, a model, or NULL

@@ -44,7 +44,6 @@ CREATE FUNCTION @extschema@.cudal1_lineage(candidate bigint)
 RETURNS TABLE (depth int, candidate_id bigint, shown_to bigint, method text, prompt_id bigint,
 	state text, reward float8, gain float8) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
-#variable_conflict use_column
 DECLARE
 	-- each generation: codes that are met for the first time, and whose prompts showed them
 	codes	bigint[] := ARRAY[candidate];
