@@ -55,8 +55,7 @@ COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
 COMMENT ON COLUMN cudal1.profile.window_seconds IS
 'seconds of the reference''s runs in a window, which has 12 runs or more, and 4 or more where runs
 take longer than 25 ms';
-COMMENT ON COLUMN cudal1.profile.estimator IS
-'the score is the median or the mean of the pairs';
+COMMENT ON COLUMN cudal1.profile.estimator IS 'the score is the median or the mean of the pairs';
 COMMENT ON COLUMN cudal1.profile.precision_goal IS
 'relative half-width of the interval at which a measurement ends, or 5 % of |ln score| where that is
 more; 0: it ends at its last look';
@@ -576,14 +575,9 @@ CREATE UNLOGGED TABLE cudal1.turn (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE cudal1.turn IS
 'turns of trainers on each device, in its count of claimed jobs; not dumped';
-COMMENT ON COLUMN cudal1.turn.trainer IS
-'cudal1.job.trainer; the empty name is for what no trainer asked for';
 COMMENT ON COLUMN cudal1.turn.started IS
 'the device''s count at the trainer''s last claim; the largest is where the count is now';
-COMMENT ON COLUMN cudal1.turn.due IS
-'the count at which it is the trainer''s turn again';
-COMMENT ON COLUMN cudal1.turn.claimed_at IS
-'when the device last claimed a job of the trainer''s';
+COMMENT ON COLUMN cudal1.turn.due IS 'the count at which it is the trainer''s turn again';
 
 CREATE TABLE cudal1.weight (
 	trainer				text PRIMARY KEY CHECK (trainer <> ''),

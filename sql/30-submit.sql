@@ -342,7 +342,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	proposer text := cudal1.caller();
 	into_pool int := cudal1.find_pool(pool, true);
 	t		cudal1.task;
 	island	int;
@@ -371,8 +370,8 @@ BEGIN
 			FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_submit.prompt_id;
 	END IF;
 	RETURN cudal1.accept_submission(cudal1.row_of(t.task_id, replace(code, E'\r\n', E'\n'),
-		group_key, proposal_key, (proposer, into_pool, method, priority, deadline, purpose, NULL,
-			prompt_id, island, NULL, NULL)));
+		group_key, proposal_key, (cudal1.caller(), into_pool, method, priority, deadline, purpose,
+			NULL, prompt_id, island, NULL, NULL)));
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,

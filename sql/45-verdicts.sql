@@ -191,11 +191,8 @@ COMMENT ON FUNCTION cudal1.retry_job IS
 'queues a locked job again or, after the profile''s attempts at a failure, ends it; one that is
 being cancelled ends';
 
-/*
- * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
- * given within no time, so it is always the idle one and would spend the attempts of job after job.
- * Five candidates in a row disable it. Until then, the candidate may be the cause.
- */
+-- A device whose host is in disorder (a full disk, a driver that is gone) loses what it is given
+-- within no time, so it is always the idle one and would spend the attempts of job after job.
 CREATE FUNCTION cudal1.note_device(j cudal1.job, d cudal1.device, r cudal1.measurement,
 	is_lost boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

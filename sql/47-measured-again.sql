@@ -349,8 +349,7 @@ COMMENT ON COLUMN cudal1.aa_chart."limit" IS
 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
 COMMENT ON COLUMN cudal1.aa_chart.deviation IS
 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
-COMMENT ON COLUMN cudal1.aa_chart.mean IS
-'sum of the last four deviations up to this one, over 4';
+COMMENT ON COLUMN cudal1.aa_chart.mean IS 'sum of the last four deviations up to this one, over 4';
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)

@@ -15,7 +15,6 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 #variable_conflict use_column
 DECLARE
-	o		constant jsonb := cudal1.check_options(options, 'model');
 	problem	text;
 	id		bigint;
 BEGIN
@@ -54,7 +53,7 @@ BEGIN
 	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
 			requests_per_minute, prompt_price, completion_price, options)
 		VALUES (name, endpoint, model, key_name, parameters, concurrency, requests_per_minute,
-			prompt_price, completion_price, o)
+			prompt_price, completion_price, cudal1.check_options(options, 'model'))
 		-- limits, prices and the key may change at any time
 		ON CONFLICT (name) DO UPDATE
 			SET (key_name, concurrency, requests_per_minute, prompt_price, completion_price,

@@ -12,8 +12,7 @@ RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
 	AND NOT EXISTS (SELECT FROM cudal1.task AS t
 		WHERE t.task_id = l.task_id
 			AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
-COMMENT ON FUNCTION cudal1.has_groups IS
-'whether a lane of this campaign has groups to hand out';
+COMMENT ON FUNCTION cudal1.has_groups IS 'whether a lane of this campaign has groups to hand out';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)

@@ -538,8 +538,7 @@ AS $$
 			WHERE coalesce(light.device, t.device_model, t.device)
 				IN (x.model, x.class, x.device_key)) AS d ON true;
 $$;
-COMMENT ON FUNCTION cudal1.light IS
-'cudal1_light() of a task';
+COMMENT ON FUNCTION cudal1.light IS 'cudal1_light() of a task';
 
 CREATE FUNCTION @extschema@.cudal1_light(task text, device text DEFAULT NULL)
 RETURNS TABLE (bytes float8, operations float8, seconds float8)
