@@ -304,9 +304,8 @@ BEGIN
 	IF role = 'out' OR init IN ('normal', 'zero') THEN
 		RETURN arg;
 	END IF;
-	IF init = 'uniform' OR dtype = 'bool' THEN
-		arg := '{"low": 0, "high": 1}'::jsonb || arg;
-	END IF;
+	arg := CASE WHEN init = 'uniform' OR dtype = 'bool' THEN '{"low": 0, "high": 1}'::jsonb
+		ELSE '{}' END || arg;
 	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'low') IS DISTINCT FROM 'number'
 		OR jsonb_typeof(arg -> 'high') IS DISTINCT FROM 'number',
 		format('%s: init %s needs the numbers low and high', label, init));

@@ -104,9 +104,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(task IS NULL, '22004', 'task must not be null');
 	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
-	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('task', task);
-	END IF;
+	PERFORM cudal1.check_name('task', task) WHERE NOT FOUND;
 	PERFORM cudal1.check_owner(format('task "%s"', t.name), t.created_by) WHERE own;
 	PERFORM cudal1.raise_if(t.retired_at IS NOT NULL AND NOT own, '42704',
 		format('task "%s" is retired', t.name), 'cudal1_restore_task() brings it back.',
@@ -255,9 +253,7 @@ BEGIN
 	t.content_hash :=
 		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
 		'UTF8'));
-	IF language <> 'pytorch' THEN
-		t.signature := cudal1.check_signature(signature);
-	END IF;
+	t.signature := CASE WHEN language <> 'pytorch' THEN cudal1.check_signature(signature) END;
 
 	-- options have the names of columns
 	t := jsonb_populate_record(t, cudal1.check_options(options, 'task'));
@@ -311,9 +307,8 @@ BEGIN
 		PERFORM cudal1.store(cudal1.caller(), 1024 + octet_length(t.reference));
 		-- a device that has nothing to do checks the reference
 		PERFORM cudal1.wake();
-		IF t.baseline <> 'reference' OR (options ->> 'certify')::boolean THEN
-			PERFORM cudal1.enqueue_reference(t);
-		END IF;
+		PERFORM cudal1.enqueue_reference(t)
+			WHERE t.baseline <> 'reference' OR (options ->> 'certify')::boolean;
 		IF language = 'pytorch' AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN
 			RAISE NOTICE USING
 				MESSAGE = format('reference of task "%s" defines no class Model', t.name),

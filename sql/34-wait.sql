@@ -84,6 +84,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = 
 AS $$
 DECLARE
 	id		bigint;
+	jobs	bigint[];
 	c		cudal1.candidate;
 	-- an operator cancels the proposals of all roles
 	all_of	constant boolean := cudal1.is_operator();
@@ -120,13 +121,11 @@ BEGIN
 		-- The session that holds the job may replace it by a verification, so this looks until no
 		-- job is left.
 		LOOP
-			hit := cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
-					WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested),
-				'cancelled before it was measured', true) > 0 OR hit;
-			EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
-					WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested)
-				OR EXISTS (SELECT FROM cudal1.proposal AS p
-					WHERE p.candidate_id = id AND p.wanted);
+			jobs := ARRAY(SELECT x.job_id FROM cudal1.job AS x
+				WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested);
+			EXIT WHEN jobs = '{}' OR EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = id AND p.wanted);
+			hit := cudal1.stop_jobs(jobs, 'cancelled before it was measured', true) > 0 OR hit;
 		END LOOP;
 		IF NOT hit THEN
 			-- after a restore a candidate may be undecided without a job

@@ -56,13 +56,11 @@ BEGIN
 				owner = CASE WHEN cudal1.is_operator() THEN excluded.owner ELSE d.owner END
 			WHERE cudal1.owns(d.owner)
 		RETURNING d.device_id INTO id;
-	IF id IS NULL THEN
-		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner,
+	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner,
 			'That role, its members and operators may use it. '
 				'Others name the host otherwise (cudal1-agent --host).')
-			FROM cudal1.device AS d
-			WHERE d.device_key = register_device.host || ' ' || (device ->> 'key');
-	END IF;
+		FROM cudal1.device AS d
+		WHERE d.device_key = register_device.host || ' ' || (device ->> 'key') AND id IS NULL;
 	PERFORM cudal1.wake();
 	RETURN id;
 END
@@ -209,12 +207,10 @@ BEGIN
 	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('device %s does not exist', device_id),
 		'Register it with cudal1.register_device().');
 	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner);
-	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
-		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
-	END IF;
-	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
-		PERFORM cudal1.end_waiting();
-	END IF;
+	UPDATE cudal1.device AS x SET last_seen = moment
+		WHERE x.device_id = d.device_id AND x.last_seen < moment - '10 seconds'::interval;
+	PERFORM cudal1.end_waiting() WHERE EXISTS (SELECT FROM cudal1.job AS x
+		WHERE x.state = 'queued' AND x.deadline <= moment);
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.pool_code AS s WHERE s.waiting)
 		OR EXISTS (SELECT FROM cudal1.pool AS p
 			WHERE p.seeded_in < pg_snapshot_xmin(pg_current_snapshot()));
@@ -247,14 +243,12 @@ BEGIN
 			heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
 			lease_until = clock_timestamp() + claim.lease, progress = NULL
 		WHERE x.job_id = ANY (ARRAY(SELECT m.job_id FROM unnest(members) AS m));
-	IF j.kind = 'measure' THEN
-		-- one that was discarded was proposed again by a transaction that did not see it yet
-		UPDATE cudal1.candidate AS c
-			SET state = 'measuring', failure = NULL, detail = NULL, score = NULL,
-				decided_at = NULL, measurement_id = NULL
-			WHERE c.candidate_id = ANY (ARRAY(SELECT m.candidate_id FROM unnest(members) AS m))
-				AND c.state IN ('queued', 'discarded');
-	END IF;
+	-- one that was discarded was proposed again by a transaction that did not see it yet
+	UPDATE cudal1.candidate AS c
+		SET state = 'measuring', failure = NULL, detail = NULL, score = NULL,
+			decided_at = NULL, measurement_id = NULL
+		WHERE c.candidate_id = ANY (ARRAY(SELECT m.candidate_id FROM unnest(members) AS m))
+			AND c.state IN ('queued', 'discarded') AND j.kind = 'measure';
 	RETURN QUERY
 		SELECT (members[n]).job_id, (members[n]).attempt + 1,
 			CASE WHEN n = 1 THEN cudal1.describe_claim(members, d) END
@@ -357,20 +351,17 @@ DECLARE
 			ORDER BY x.deadline LIMIT 1000)
 		ELSE ARRAY(SELECT x.job_id FROM cudal1.job AS x
 			WHERE x.task_id = end_waiting.task_id AND x.state = 'queued') END;
-	j		cudal1.job;
 BEGIN
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+	PERFORM cudal1.end_job(w.j,
+			CASE WHEN end_waiting.task_id IS NULL THEN 'cancelled' ELSE 'unverified' END, NULL,
+			coalesce(problem, 'its deadline passed before a device was free')),
+			cudal1.wake_waiters()
+		FROM (SELECT x AS j FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.job_id = ANY (ids) AND x.state = 'queued'
 				AND CASE WHEN end_waiting.task_id IS NULL THEN x.deadline <= moment
 					ELSE c.purpose <> 'reference' END
 			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		PERFORM cudal1.end_job(j, CASE WHEN task_id IS NULL THEN 'cancelled' ELSE 'unverified' END,
-				NULL, coalesce(problem, 'its deadline passed before a device was free')),
-			cudal1.wake_waiters();
-	END LOOP;
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS w;
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_waiting IS
@@ -382,32 +373,22 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 	SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-	j		cudal1.job;
-	n		bigint := 0;
+	n		bigint;
 BEGIN
-	-- one that a session is changing just now waits for its lease to end, or for the next call
-	FOR j IN
-		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+	-- A dead worker is no failure of its candidate. But a job that was claimed again and again
+	-- without ever failing may be what kills the workers: from then on it counts, so that it ends.
+	PERFORM cudal1.retry_job(w.j,
+			CASE WHEN server IS NULL OR (w.j).attempt - (w.j).failures >= 10 THEN 'lost' END, NULL,
+			format('the worker %s was lost while it measured', (w.j).worker))
+		-- one that a session is changing just now waits for its lease to end, or for the next call
+		FROM (SELECT x AS j FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.state = 'running' AND CASE WHEN server IS NULL
 				THEN x.lease_until < clock_timestamp()
 				ELSE starts_with(x.worker, server || ' ') AND x.worker <> take_back.worker
 					AND cudal1.owns(x.login) END
 			ORDER BY x.candidate_id, x.job_id
-			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		/*
-		 * A dead worker is no failure of its candidate. But a job that was claimed again and again
-		 * without ever failing may be what kills the workers: from then on it counts, so that it
-		 * ends.
-		 */
-		IF server IS NULL OR j.attempt - j.failures >= 10 THEN
-			PERFORM cudal1.retry_job(j, 'lost', NULL,
-				format('the worker %s was lost while it measured', j.worker));
-		ELSE
-			PERFORM cudal1.retry_job(j);
-		END IF;
-		n := n + 1;
-	END LOOP;
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS w;
+	GET DIAGNOSTICS n = ROW_COUNT;
 	PERFORM cudal1.wake_waiters() WHERE n > 0;
 	RETURN n;
 END

@@ -335,11 +335,10 @@ BEGIN
 	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
 	-- the reference as its own candidate is judged with that candidate
-	IF t.reference_state = 'unchecked' AND c.purpose <> 'reference' THEN
-		-- a baseline is good once it agreed with the reference
-		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
-				 THEN result ->> 'reference' END;
-	END IF;
+	-- a baseline is good once it agreed with the reference
+	found := CASE WHEN t.reference_state = 'unchecked' AND c.purpose <> 'reference'
+			AND (t.baseline = 'reference' OR result ->> 'reference' = 'bad')
+		THEN result ->> 'reference' END;
 	IF cudal1.conclude_without_score(j, c, r, t, d.model, j.failures + 1 >= p.attempts) THEN
 		-- bad, where the attempts are used up
 		PERFORM cudal1.note_reference(j.task_id, found, r.detail, false)
@@ -386,13 +385,10 @@ BEGIN
 		END IF;
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement);
-		paid := r;
-		IF j.kind = 'verify' THEN
-			-- of a score and its second measurement the lower
-			SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
-				WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
-				ORDER BY m.score, m.measurement_id LIMIT 1;
-		END IF;
+		-- of a score and its second measurement the lower
+		SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
+			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
+			ORDER BY m.score, m.measurement_id LIMIT 1;
 	END IF;
 	PERFORM cudal1.give_verdict(c, NULL, paid.measurement_id, paid.detail, paid);
 	RETURN 'stored';

@@ -184,50 +184,47 @@ CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	id		bigint;
-	n		bigint := 0;
+	ids		bigint[];
 BEGIN
-	FOR id IN
-		SELECT c.candidate_id FROM cudal1.candidate AS c
-			WHERE (c.state IN ('queued', 'measuring', 'verifying')
-					-- submitted since it was imported
-					OR c.imported AND c.code <> ''
-						AND EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id AND p.wanted)
-						AND EXISTS (SELECT FROM cudal1.task AS x
-							WHERE x.task_id = c.task_id AND x.retired_at IS NULL))
-				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
-					AND j.kind IN ('measure', 'verify'))
-			ORDER BY c.candidate_id FOR NO KEY UPDATE
-	LOOP
-		-- another session may have queued it since
-		CONTINUE WHEN EXISTS (SELECT FROM cudal1.job AS j
-			WHERE j.candidate_id = id AND j.kind IN ('measure', 'verify'));
-		n := n + 1;
-		-- an imported score stays until the code is measured
-		UPDATE cudal1.candidate AS c SET state = 'queued'
-			WHERE c.candidate_id = id AND NOT c.imported;
-		-- A role's job has the profile of its first proposal. What answers a group's prompt has the
-		-- group's, what was submitted as a code has the task's.
-		PERFORM cudal1.enqueue('measure', t, id,
-				CASE c.purpose WHEN 'reference' THEN -1000000000 ELSE 0 END, o.name, o.profile)
-			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-				CROSS JOIN LATERAL (
-					SELECT DISTINCT ON (p.name) p.name, p.profile FROM (
-							SELECT x.created_by AS name, x.proposal_id, CASE
-									WHEN x.response IS NOT NULL
-									THEN cudal1.group_profile(x.prompt_id, t) END AS profile
-								FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
-							UNION ALL
-							SELECT CASE c.purpose WHEN 'reference' THEN '' ELSE cudal1.caller() END,
-									NULL, CASE c.purpose WHEN 'reference' THEN 'certify' END
-								WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS x
-									WHERE x.candidate_id = id AND x.wanted)) AS p
-						ORDER BY p.name, p.proposal_id) AS o
-			WHERE c.candidate_id = id;
-	END LOOP;
-	PERFORM cudal1.wake() WHERE n > 0;
-	RETURN n;
+	ids := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
+		WHERE (c.state IN ('queued', 'measuring', 'verifying')
+				-- submitted since it was imported
+				OR c.imported AND c.code <> ''
+					AND EXISTS (SELECT FROM cudal1.proposal AS p
+						WHERE p.candidate_id = c.candidate_id AND p.wanted)
+					AND EXISTS (SELECT FROM cudal1.task AS x
+						WHERE x.task_id = c.task_id AND x.retired_at IS NULL))
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j
+				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
+		ORDER BY c.candidate_id FOR NO KEY UPDATE);
+	-- another session may have queued some since
+	ids := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j
+			WHERE j.candidate_id = u.id AND j.kind IN ('measure', 'verify')));
+	-- an imported score stays until the code is measured
+	UPDATE cudal1.candidate AS c SET state = 'queued'
+		WHERE c.candidate_id = ANY (ids) AND NOT c.imported;
+	-- A role's job has the profile of its first proposal. What answers a group's prompt has the
+	-- group's, what was submitted as a code has the task's.
+	PERFORM cudal1.enqueue('measure', t, c.candidate_id,
+			CASE c.purpose WHEN 'reference' THEN -1000000000 ELSE 0 END, o.name, o.profile)
+		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+			CROSS JOIN LATERAL (
+				SELECT DISTINCT ON (p.name) p.name, p.profile FROM (
+						SELECT x.created_by AS name, x.proposal_id, CASE
+								WHEN x.response IS NOT NULL
+								THEN cudal1.group_profile(x.prompt_id, t) END AS profile
+							FROM cudal1.proposal AS x
+							WHERE x.candidate_id = c.candidate_id AND x.wanted
+						UNION ALL
+						SELECT CASE c.purpose WHEN 'reference' THEN '' ELSE cudal1.caller() END,
+								NULL, CASE c.purpose WHEN 'reference' THEN 'certify' END
+							WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS x
+								WHERE x.candidate_id = c.candidate_id AND x.wanted)) AS p
+					ORDER BY p.name, p.proposal_id) AS o
+		WHERE c.candidate_id = ANY (ids) ORDER BY c.candidate_id, o.name;
+	PERFORM cudal1.wake() WHERE ids <> '{}';
+	RETURN cardinality(ids);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
@@ -291,20 +288,17 @@ BEGIN
 				THEN 'candidate %s was withdrawn, its imported score is not used'
 				ELSE 'candidate %s is measured here, its imported score is not used' END,
 				c.candidate_id);
-	ELSIF c.imported AND c.import_device <> device THEN
-		-- a reward comes from one device; the other is a report's business
-		RETURN c.candidate_id;
-	ELSE
+		-- the proposal counts for islands all the same
+		PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
+	-- a reward comes from one device; another is a report's business
+	ELSIF NOT c.imported OR c.import_device = device THEN
 		UPDATE cudal1.candidate AS x SET purpose = 'normal'
 			WHERE x.candidate_id = c.candidate_id AND x.purpose NOT IN ('normal', 'withheld');
 		paid.score := s;
 		PERFORM cudal1.give_verdict(c, CASE WHEN s IS NULL THEN 'reported' END, NULL, NULL, paid,
 				cudal1_import_result.device),
 			cudal1.wake_waiters();
-		RETURN c.candidate_id;
 	END IF;
-	-- the proposal counts for islands all the same
-	PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
 	RETURN c.candidate_id;
 END
 $$;

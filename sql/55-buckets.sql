@@ -246,9 +246,7 @@ BEGIN
 							AND p.pool_id = place_again.pool_id) = 1))
 			ORDER BY x.candidate_id
 		ON CONFLICT DO NOTHING;
-	IF FOUND THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE FOUND;
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_again IS
@@ -260,7 +258,6 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	ids		bigint[];
-	id		bigint;
 BEGIN
 	-- Verdicts that were being written while a pool was seeded did not see it. All that ran then
 	-- has ended.
@@ -280,11 +277,9 @@ BEGIN
 		WHERE c.candidate_id IN (SELECT s.candidate_id FROM cudal1.pool_code AS s
 			WHERE s.waiting ORDER BY s.candidate_id LIMIT 100)
 		ORDER BY c.candidate_id FOR NO KEY UPDATE SKIP LOCKED);
-	FOREACH id IN ARRAY ids LOOP
-		UPDATE cudal1.candidate AS c SET purpose = 'normal'
-			WHERE c.candidate_id = id AND c.purpose <> 'normal';
-		PERFORM cudal1.place_candidate(id);
-	END LOOP;
+	UPDATE cudal1.candidate AS c SET purpose = 'normal'
+		WHERE c.candidate_id = ANY (ids) AND c.purpose <> 'normal';
+	PERFORM cudal1.place_candidate(u.id) FROM unnest(ids) AS u (id);
 	PERFORM cudal1.wake() WHERE cardinality(ids) = 100;
 	RETURN cardinality(ids);
 END

@@ -13,9 +13,7 @@ BEGIN
 	END IF;
 	PERFORM cudal1.raise_if(pool IS NULL, '22004', 'pool must not be null');
 	SELECT x.pool_id, x.created_by INTO p FROM cudal1.pool AS x WHERE x.name = find_pool.pool;
-	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('pool', pool);
-	END IF;
+	PERFORM cudal1.check_name('pool', pool) WHERE NOT FOUND;
 	PERFORM cudal1.check_owner(format('pool "%s"', pool), p.created_by) WHERE proposes;
 	RETURN p.pool_id;
 END
@@ -34,9 +32,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL, '22004', 'name must not be null');
 	PERFORM cudal1.check_label(name);
-	IF seeded_from IS NOT NULL THEN
-		source := cudal1.find_pool(seeded_from);
-	END IF;
+	source := cudal1.choose_pool(seeded_from);
 	INSERT INTO cudal1.pool AS x (name, seeded_from)
 		VALUES (cudal1_open_pool.name, cudal1_open_pool.seeded_from)
 		ON CONFLICT (name) DO NOTHING

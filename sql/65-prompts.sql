@@ -453,15 +453,13 @@ BEGIN
 	INTO drawn
 	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed,
 		make_prompt.pool) AS d;
-	IF used = 'island' AND drawn.island IS NULL THEN
-		-- nothing is on any island yet
-		drawn.island := abs(hashint8extended(used_seed, 0) % t.islands);
-	END IF;
+	-- at first nothing is on any island
+	drawn.island := COALESCE(drawn.island,
+		CASE used WHEN 'island' THEN abs(hashint8extended(used_seed, 0) % t.islands) END);
 	IF kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes,
 			NULL::int AS island, '{}'::jsonb AS probabilities INTO drawn;
-	END IF;
-	IF used <> 'random' AND kind = 'contrastive' THEN
+	ELSIF used <> 'random' THEN
 		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
 			ELSE t.island_temperature END);
 	END IF;

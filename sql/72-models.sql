@@ -307,9 +307,6 @@ BEGIN
 			start := greatest(m.next_request, clock_timestamp() - gap);
 			n := least(n, floor(extract(epoch
 				FROM clock_timestamp() - start) * m.requests_per_minute / 60 + 0.001)::int);
-			IF start > clock_timestamp() THEN
-				n := 0;
-			END IF;
 		END IF;
 		CONTINUE WHEN n <= 0;
 		RETURN QUERY
@@ -339,10 +336,8 @@ BEGIN
 				ORDER BY s.request_id;
 		GET DIAGNOSTICS got = ROW_COUNT;
 		room := room - got;
-		IF m.requests_per_minute IS NOT NULL AND got > 0 THEN
-			UPDATE cudal1.model AS x SET next_request = start + got * gap
-				WHERE x.model_id = m.model_id;
-		END IF;
+		UPDATE cudal1.model AS x SET next_request = start + got * gap
+			WHERE x.model_id = m.model_id AND m.requests_per_minute IS NOT NULL AND got > 0;
 		EXIT WHEN room <= 0;
 	END LOOP;
 END
@@ -393,29 +388,24 @@ CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEF
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	r		cudal1.request;
-	counts	boolean;
 	error	constant text := CASE WHEN lost IS NULL
 		THEN 'its worker was lost while it was in flight'
 		ELSE 'cudal1-generate ended before the answer had come' END;
-	n		bigint := 0;
+	n		bigint;
 BEGIN
-	FOR r IN
-		-- a request that a session is cancelling stays until its lease ends
-		SELECT x.* FROM cudal1.request AS x
+	PERFORM cudal1.end_try(w.r, CASE WHEN w.counts THEN error END, w.counts)
+		-- a request that was sent many times without an outcome may be what kills workers
+		FROM (SELECT x AS r, coalesce(lost, x.attempt - x.failures >= 10) AS counts
+			-- a request that a session is cancelling stays until its lease ends
+			FROM cudal1.request AS x
 			WHERE x.state = 'running' AND CASE
 				WHEN lost IS NOT NULL THEN x.worker = expire_requests.worker
 				WHEN server IS NOT NULL AND x.worker <> expire_requests.worker
 						AND starts_with(x.worker, expire_requests.server || ' ') THEN true
 				ELSE x.lease_until < clock_timestamp() END
 				AND cudal1.lock_lane(x.lane_id)
-			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
-	LOOP
-		-- a request that was sent many times without an outcome may be what kills workers
-		counts := coalesce(lost, r.attempt - r.failures >= 10);
-		PERFORM cudal1.end_try(r, CASE WHEN counts THEN error END, counts);
-		n := n + 1;
-	END LOOP;
+			ORDER BY x.request_id FOR UPDATE SKIP LOCKED) AS w;
+	GET DIAGNOSTICS n = ROW_COUNT;
 	RETURN n;
 END
 $$;

@@ -231,9 +231,7 @@ BEGIN
 			CASE kind WHEN 'augment' THEN 'bucket' ELSE o ->> 'strategy' END, kind,
 			(o ->> 'temperature')::float8, NULL, pool, c.created_by, o ->> 'template',
 			(o ->> 'failures')::int) AS p;
-	IF once THEN
-		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
-	END IF;
+	UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id AND once;
 	RETURN id;
 END
 $$;

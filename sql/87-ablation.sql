@@ -104,14 +104,12 @@ BEGIN
 			body := cudal1.set_switch(body, switches[i], mask >> (i - 1) & 1 = 1);
 		END LOOP;
 		-- the code as it stands is one of the combinations, and keeps its candidate
-		SELECT x.candidate_id INTO variant FROM cudal1.candidate AS x
-			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body)
-				AND x.state <> 'discarded' AND NOT x.imported;
-		IF NOT FOUND THEN
-			variant := cudal1.accept_submission(cudal1.row_of(t.task_id, body,
+		variant := coalesce((SELECT x.candidate_id FROM cudal1.candidate AS x
+				WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body)
+					AND x.state <> 'discarded' AND NOT x.imported),
+			cudal1.accept_submission(cudal1.row_of(t.task_id, body,
 				format('ablation %s', id), NULL, (cudal1.caller(), 1, 'ablation', priority, NULL,
-					'ablation', NULL, NULL, NULL, NULL, NULL)));
-		END IF;
+					'ablation', NULL, NULL, NULL, NULL, NULL))));
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
 			VALUES (id, mask, variant);
 	END LOOP;
