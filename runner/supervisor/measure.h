@@ -154,6 +154,9 @@ extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t s
 /* seconds that a run of the candidate may take */
 extern double measure_run_limit(const Measure *m);
 
+/* Ends a candidate whose runs take longer than the profile's factor lets them; false. */
+extern bool measure_too_slow(Measure *m, double seconds, double reference);
+
 /* ends a process, and waits until it is gone */
 extern void measure_end(Measure *m, Executor *executor);
 

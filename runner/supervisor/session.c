@@ -243,6 +243,15 @@ measure_run_limit(const Measure *m)
 				p->run_limit_max);
 }
 
+bool
+measure_too_slow(Measure *m, double seconds, double reference)
+{
+	measure_cause(m, SIDE_CANDIDATE, "slow_run");
+	return conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run and the reference %.3g s; the "
+					"limit is %g times as long", seconds, reference,
+					m->job->profile.run_limit_factor);
+}
+
 void
 measure_end(Measure *m, Executor *executor)
 {

@@ -26,6 +26,7 @@ my %text = (
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const float *x, float *y) { $loop y[i] = x[4 * i] / (x[4 * i + 2] + 1e-4f); }\n",
 	'fading.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64, 4], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]} */'
 	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 16; r++) { float state = 0; $loop state = 0.5f * state + x[r / 4 * 256 + i * 4 + r % 4]; y[r] = state; } }\n",
+	'dawdle.c' => "#include <unistd.h>\nvoid solve(const float *x, float *y) { usleep(250000); $loop y[i] = 2 * x[i]; }\n",
 	'miscount.c' => "void solve(const int *x, int *y) { $loop y[i] = x[i] + 1; }\n",
 	'painter.c' => "#include <stdio.h>\n#include <stdlib.h>\nvoid solve(const float *x, float *y)\n"
 	  . '{ printf("\033]0;title\007\033[2J\xc2\x9b31m right\n"); fflush(stdout); abort(); }' . "\n",
@@ -121,7 +122,7 @@ for my $case (
 
 SKIP:
 {
-	skip 'no C on this host', 35 if !can_measure('c');
+	skip 'no C on this host', 36 if !can_measure('c');
 
 	# ---- verdicts ----
 
@@ -140,6 +141,10 @@ SKIP:
 	like($said, qr/"weak":"work on half of an input, which counts twice"/, 'nor one that needs half of its input');
 	($status, $said) = outcome('fading.c miscount.c');
 	like($said, qr/"weak":"work on the second half of an input's steps"/, 'nor one that forgets the first steps');
+	($status, $said) = outcome('twice.c dawdle.c');
+	my $slow = decode_json($said);
+	is("$slow->{outcome} $slow->{evidence}{cause} " . ($slow->{evidence}{seconds}{window} // 0), 'timeout slow_run 0', 'code that is too slow by far is not timed')
+	  or diag $said;
 	($status, $said) = outcome('--profile mistaken.json twice.c sum.c');
 	is($status, 0, 'a profile with an unknown member measures by the others');
 	like($said, qr/mistaken\.json: member "bucket_second" is ignored, because it is no column/, 'and names it');

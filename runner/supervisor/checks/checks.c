@@ -21,6 +21,7 @@
 /* of an output's scale; elements that move farther are made of rounding errors */
 #define ROUNDED_ATOL	0.1
 #define MOST_MOVES		1e6		/* a finite number for evidence */
+#define SLOW_LEAST		0.1		/* seconds by which the least of some runs may be too long */
 
 /*
  * Counts the outputs that agree with the expected ones, from the first on; to c->agreement, how the
@@ -470,6 +471,7 @@ static bool
 check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
+	const double *time = m->member->time;
 	bool		weights;
 	bool		right;
 
@@ -487,6 +489,9 @@ check_candidate(Checks *c)
 							json_string(m->member->by_name ? "by name" : "in order"));
 	if (!right)
 		return measure_blame(m, &c->agreement, SIDE_CANDIDATE, NULL);
+	/* Windows of such code would hold the device for a minute. */
+	if (time[SIDE_CANDIDATE] > SLOW_LEAST + m->job->profile.run_limit_factor * time[SIDE_REFERENCE])
+		return measure_too_slow(m, time[SIDE_CANDIDATE], time[SIDE_REFERENCE]);
 	return probes_check(c) && follow_candidate(c);
 }
 

@@ -84,12 +84,7 @@ conclude_score(Measure *m, Timed *t)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the pairs is %.4g, above %.4g",
 				 r->variance, p->variance_limit);
 	else if (r->upper * p->run_limit_factor < 1)
-	{
-		measure_cause(m, SIDE_CANDIDATE, "slow_run");
-		conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run and the reference %.3g s; the "
-				 "limit is %g times as long", values_median(&t->candidate),
-				 values_median(&t->reference), p->run_limit_factor);
-	}
+		measure_too_slow(m, values_median(&t->candidate), values_median(&t->reference));
 	else if (estimate * p->run_limit_factor < 1)
 		conclude(m, OUTCOME_UNVERIFIED, "the pairs leave a speedup of %.3g to %.3g: others took "
 				 "the core in most windows", r->lower, r->upper);
