@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <glob.h>
 #include <string.h>
 
 #include "supervisor/backend/parts.h"
@@ -119,27 +118,18 @@ torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *a
 }
 
 /*
- * jemalloc, where it is installed. glibc's places arrays according to what was allocated before
- * them: two identical modules differed by up to 8 % for as long as their processes' parents lived,
- * since one found its temporary array's memory again in each run and the other didn't.
+ * jemalloc, where it is installed. glibc's allocator places arrays according to what was allocated
+ * before them: two identical modules differed by up to 8 % for as long as their processes' parents
+ * lived, since one found its temporary array's memory again in each run and the other didn't.
  */
-static bool
-find_allocator(char *path, size_t size)
-{
-	glob_t		found = {0};
-
-	path[0] = '\0';
-	if (glob("/usr/lib{/*,64,}/libjemalloc.so.2", GLOB_BRACE, NULL, &found) == 0
-		&& strlen(found.gl_pathv[0]) < size)
-		strcpy(path, found.gl_pathv[0]);
-	globfree(&found);
-	return path[0] != '\0';
-}
+#define FIND_ALLOCATOR \
+	"ls /usr/lib/*/libjemalloc.so.2 /usr/lib64/libjemalloc.so.2 /usr/lib/libjemalloc.so.2 " \
+	"2>/dev/null | head -n 1"
 
 static void
 torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
 {
-	if (find_allocator(i->preload, sizeof(i->preload)))
+	if (text_first_line(FIND_ALLOCATOR, i->preload, sizeof(i->preload)))
 	{
 		interpreter_set(i, "LD_PRELOAD", i->preload);
 		interpreter_set(i, "MALLOC_CONF",
