@@ -194,6 +194,8 @@ typedef struct Builds
 typedef struct Inputs
 {
 	Tensor		tensor[WIRE_MAX_TENSORS];	/* pytorch: where one has gaps, all of its memory */
+	const Argument *parameter[WIRE_MAX_TENSORS];	/* c, cuda: of the function */
+	bool		comes_in[WIRE_MAX_TENSORS]; /* c, cuda: whether an output is among them */
 	/* pytorch: as executors get them */
 	WireTensor	argument[WIRE_MAX_TENSORS];
 	uint32_t	traits[WIRE_MAX_TENSORS];

@@ -49,8 +49,7 @@ typedef enum Manner
 
 volatile sig_atomic_t executor_cancelled;
 
-static Job	job = {.signature = {.arguments = 1}};
-static ArgumentRole *const role = &job.signature.argument[0].role;
+static Job	job;
 static Options options;
 static Member member;
 static Backend backend;
@@ -141,7 +140,7 @@ bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	brought[slot] = input[slot];
 	/* an array that is an output, too, comes to where that lies */
-	for (int i = 0; i < ELEMENTS && *role == ROLE_INOUT; i++)
+	for (int i = 0; i < ELEMENTS && m->inputs.comes_in[0]; i++)
 		memory[slot][i] = input[slot];
 	moment += BRING;
 	return true;
@@ -507,10 +506,10 @@ check_device(void)
 		  "on a device honest code passes hand tests and rest probes");
 	check(detected_by("hand", QUEUED), "work that begins while its process is stopped is refused");
 	check(detected_by("rest", BUSY), "and a device that goes on when the run has answered");
-	*role = ROLE_INOUT;
+	measure.inputs.comes_in[0] = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 100),
 		  "an output that comes with the input moves by that in a hand test");
-	*role = ROLE_OUT;
+	measure.inputs.comes_in[0] = false;
 	pair.round.hand = pair.round.probed = UINT32_MAX;
 	become(false, false);
 	check(always(BUSY, OUTCOME_SUCCESSFUL, 1) && pair.round.hand == UINT32_MAX
@@ -527,7 +526,6 @@ main(void)
 		.elements = ELEMENTS,.bytes = ELEMENTS * sizeof(float)};
 	measure.output_bytes = ELEMENTS * sizeof(float);
 	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
-	*role = ROLE_OUT;
 	pair.reads = true;
 	for (int i = 0; i < 2; i++)
 	{

@@ -12,24 +12,16 @@
 static bool
 c_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	const Signature *s = &m->job->signature;
-
 	for (uint32_t r = 0; r < n; r++)
-	{
-		char	   *slot = arena->master + r * arena->input_slot_bytes;
-
-		for (int i = 0; i < s->arguments; i++)
+		for (int i = 0; i < m->inputs.n; i++)
 		{
-			const Argument *a = &s->argument[i];
+			const Argument *a = m->inputs.parameter[i];
 			RandomKey	key;
 
-			if (a->input < 0)
-				continue;
 			random_key(&m->random, &key);
-			random_fill(slot + m->inputs.tensor[a->input].offset, a->tensor.dtype,
-						a->tensor.elements, a->init, a->low, a->high, &key);
+			random_fill(arena->master + r * arena->input_slot_bytes + m->inputs.tensor[i].offset,
+						a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, &key);
 		}
-	}
 	return true;
 }
 
@@ -46,20 +38,16 @@ c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 static bool
 c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	const Signature *s = &m->job->signature;
 	const char *from = arena->master + slot * arena->input_slot_bytes;
 	char	   *in_slot = arena->inputs + slot * arena->input_slot_bytes;
 	char	   *out_slot = arena->outputs + slot * arena->output_slot_bytes;
 
-	for (int i = 0; i < s->arguments; i++)
+	for (int i = 0; i < m->inputs.n; i++)
 	{
-		const Argument *a = &s->argument[i];
-		const Tensor *input;
+		const Tensor *input = &m->inputs.tensor[i];
+		int			output = m->inputs.parameter[i]->output;
 
-		if (a->input < 0)
-			continue;
-		input = &m->inputs.tensor[a->input];
-		memcpy(a->output < 0 ? in_slot + input->offset : out_slot + m->output[a->output].offset,
+		memcpy(output < 0 ? in_slot + input->offset : out_slot + m->output[output].offset,
 			   from + input->offset, input->bytes);
 	}
 	return true;

@@ -37,13 +37,11 @@
 static bool
 cuda_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	const Signature *s = &m->job->signature;
-
-	for (int i = 0; n > 0 && i < s->arguments; i++)
+	for (int i = 0; n > 0 && i < m->inputs.n; i++)
 	{
-		const Argument *a = &s->argument[i];
+		const Argument *a = m->inputs.parameter[i];
 		uint64_t	slot_bytes = arena->input_slot_bytes;
-		uint64_t	offset;
+		uint64_t	offset = m->inputs.tensor[i].offset;
 		uint64_t	elements = a->tensor.elements;
 		uint32_t	dtype = a->tensor.dtype;
 		uint32_t	init = (uint32_t) a->init;
@@ -53,9 +51,6 @@ cuda_generate(Measure *m, Arena *arena, uint32_t n)
 		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &offset,
 			&elements, &dtype, &init, &low, &high, &seed};
 
-		if (a->input < 0)
-			continue;
-		offset = m->inputs.tensor[a->input].offset;
 		if (!gpu_launch(m, GPU_FILL, (elements + 3) / 4, n, parameters))
 			return false;
 	}
@@ -67,22 +62,18 @@ static bool
 noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_t n)
 {
 	Gpu		   *gpu = m->gpu;
-	const Signature *s = &m->job->signature;
 
-	for (int i = 0; n > 0 && i < s->arguments; i++)
+	for (int i = 0; n > 0 && !m->backend->module && i < m->outputs; i++)
 	{
-		const Argument *a = &s->argument[i];
 		uint64_t	slot_bytes = arena->output_slot_bytes;
-		uint64_t	offset;
-		uint64_t	bytes;
+		uint64_t	offset = m->output[i].offset;
+		uint64_t	bytes = measure_gathered(&m->output[i]);
 		uint64_t	seed = random_next(&m->random);
 		CuAddress	outputs = gpu_outputs(arena, side, 0);
 		void	   *parameters[] = {&outputs, &slot_bytes, &first, &offset, &bytes, &seed};
 
-		if (a->role != ROLE_OUT)
+		if (m->inputs.comes_in[i])
 			continue;
-		offset = m->output[a->output].offset;
-		bytes = measure_gathered(&m->output[a->output]);
 		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)

@@ -42,12 +42,15 @@ layout_from_signature(Measure *m)
 
 		if (a->input >= 0)
 		{
+			m->inputs.parameter[m->inputs.n] = a;
 			m->inputs.tensor[m->inputs.n] = a->tensor;
 			m->inputs.tensor[m->inputs.n++].offset = at;
 			at += align(a->tensor.bytes);
 		}
-		if (a->output >= 0)
-			m->output[m->outputs++] = a->tensor;
+		if (a->output < 0)
+			continue;
+		m->inputs.comes_in[m->outputs] = a->input >= 0;
+		m->output[m->outputs++] = a->tensor;
 	}
 	m->inputs.slot_bytes = align(at);
 	place_outputs(m, true);

@@ -389,7 +389,6 @@ gpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 void
 gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 {
-	const Signature *s = &m->job->signature;
 	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address;
 	CuAddress	outputs = gpu_outputs(arena, side, 0);
 
@@ -402,18 +401,15 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 			arena->input_slot_bytes};
 		return;
 	}
-	for (int i = 0; i < s->arguments; i++)
+	for (int i = 0; i < m->inputs.n; i++)
 	{
-		const Argument *a = &s->argument[i];
-		const Tensor *input;
-		bool		is_output = a->output >= 0;
+		const Tensor *input = &m->inputs.tensor[i];
+		int			output = m->inputs.parameter[i]->output;
+		bool		is_output = output >= 0;
 
-		if (a->input < 0)
-			continue;
-		input = &m->inputs.tensor[a->input];
 		pieces->piece[pieces->n++] = (CudaPiece) {
 			.from = arena->gpu->master.address + input->offset,
-			.to = is_output ? outputs + m->output[a->output].offset : inputs + input->offset,
+			.to = is_output ? outputs + m->output[output].offset : inputs + input->offset,
 			.to_stride = is_output ? arena->output_slot_bytes : arena->input_slot_bytes,
 			.bytes = measure_gathered(input), .is_output = is_output};
 	}

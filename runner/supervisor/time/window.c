@@ -149,18 +149,6 @@ hand_over(Pair *pair, Process *process, uint32_t run)
 	return pair->stops || m->backend->bring(m, &process->arena, process->side, run);
 }
 
-/* Whether an output is an argument that comes with the input. */
-static bool
-comes_in(const Measure *m, int output)
-{
-	const Signature *s = &m->job->signature;
-
-	for (int i = 0; i < s->arguments; i++)
-		if (s->argument[i].role == ROLE_INOUT && s->argument[i].output == output)
-			return true;
-	return false;
-}
-
 /*
  * A hand test: the process is stopped, its input comes and its gate opens. Its own work can't have
  * begun, so an output that moves is of work that waited on the device.
@@ -188,7 +176,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 		return false;
 	if (!hand_over(pair, process, run))
 		return false;
-	if (n > 0 && comes_in(m, look->output)
+	if (n > 0 && m->inputs.comes_in[look->output]
 		&& !m->backend->peek(m, &process->executor, address, n, size, stopped))
 		return false;
 	executor_open_gate(&process->executor, run + 1);
