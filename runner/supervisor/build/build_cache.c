@@ -11,7 +11,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,6 @@
 #define CACHE_KILOBYTES	(1 << 20)
 #define ENTRY_KILOBYTES	(CACHE_KILOBYTES / 4)
 #define ENTRY_FILES		4096
-#define NEW_PREFIX		".new-"
 
 /* the root of all entries, made if need be; false where it is not ours alone */
 static bool
@@ -53,19 +51,28 @@ build_cache_folder(const Measure *m, const char *name, char *path, size_t size)
 	return path[0] != '\0';
 }
 
-/* Path of a key's entry, which has the key's SHA-256 for its name; false: it can't be told. */
+/*
+ * Runs a command of the shell for a build that has a key: $folder is the build's, $root that of all
+ * entries, and $entry that of the key, whose SHA-256 is its name. fits() tells whether a folder
+ * takes no more than an entry may. False: the command fails, or writes nothing
+ */
 static bool
-entry_path(const Measure *m, const char *root, const char *key, char *path, size_t size)
+run(const Measure *m, const Built *built, const char *command)
 {
+	char		root[PATH_MAX];
 	char		file[PATH_MAX + 16];
-	char		command[PATH_MAX + 32];
-	char		hash[65];
+	char		text[4 * PATH_MAX];
+	char		said[16];
 
 	snprintf(file, sizeof(file), "%s/key", m->scratch);
 	unlink(file);
-	snprintf(command, sizeof(command), "sha256sum <'%s'", file);
-	return text_write(file, key) && text_first_line(command, hash, sizeof(hash))
-		&& (size_t) snprintf(path, size, "%s/%s", root, hash) < size;
+	if (!built->key || !cache_root(m, root, sizeof(root)) || !text_write(file, built->key))
+		return false;
+	snprintf(text, sizeof(text), "exec 2>/dev/null; folder='%s' root='%s' most=%d; "
+			 "entry=$root/$(sha256sum <'%s' | cut -c -64); fits() { "
+			 "test $(du -sk \"$1\" | cut -f1) -le %d && test $(find \"$1\" | wc -l) -le %d; }; %s",
+			 built->folder, root, CACHE_KILOBYTES, file, ENTRY_KILOBYTES, ENTRY_FILES, command);
+	return text_first_line(text, said, sizeof(said));
 }
 
 /* The key of what is built of a side's code. */
@@ -91,39 +98,20 @@ make_key(Measure *m, Side side, const char *kind)
 	return text;
 }
 
-/* Links a folder's files; false: it is not there, or takes more than an entry may. */
-static bool
-link_tree(const char *from, const char *to)
-{
-	char		command[3 * PATH_MAX];
-	char		said[16];
-
-	snprintf(command, sizeof(command), "exec 2>/dev/null; from='%s'; "
-			 "test $(du -sk \"$from\" | cut -f1) -le %d && "
-			 "test $(find \"$from\" | wc -l) -le %d && cp -rlT \"$from\" '%s' && echo", from,
-			 ENTRY_KILOBYTES, ENTRY_FILES, to);
-	return text_first_line(command, said, sizeof(said));
-}
-
 bool
 build_cache_find(Measure *m, Side side, const char *kind)
 {
 	Built	   *built = &m->code[side]->built;
 	json_t	   *kept = json_object_get(m->environment, "kept_builds");
-	char		root[PATH_MAX];
-	char		entry[PATH_MAX + 66];
 
 	built->key = make_key(m, side, kind);
-	if (!built->key || !cache_root(m, root, sizeof(root))
-		|| !entry_path(m, root, built->key, entry, sizeof(entry)))
-		return false;
-	if (!link_tree(entry, built->folder))
+	if (!run(m, built, "fits \"$entry\" && cp -rlT \"$entry\" \"$folder\" && touch \"$entry\" && "
+			 "echo"))
 	{
 		/* there is none, or another measurement removed it in this moment */
 		remove_tree(built->folder);
 		return false;
 	}
-	utimensat(AT_FDCWD, entry, NULL, 0);
 	free(built->key);
 	built->key = NULL;
 	if (!kept)
@@ -133,46 +121,19 @@ build_cache_find(Measure *m, Side side, const char *kind)
 }
 
 /*
- * Removes the entries used longest ago, until all fit, and what a measurement that was killed has
- * left.
+ * An entry appears in one step, whole; one that another measurement has just made is as good. Then
+ * the entries used longest ago go, until all fit, and what a measurement that was killed has left.
  */
-static void
-make_room(const char *root)
-{
-	char		command[PATH_MAX + 256];
-	char		said[64];
-
-	snprintf(command, sizeof(command),
-			 "cd '%s' && find . -maxdepth 1 -name '" NEW_PREFIX "*' -mmin +60 -exec rm -rf {} + ; "
-			 "ls -dt [0-9a-f]* | xargs -r du -sk | awk '{all += $1} all > %d {print $2}' | "
-			 "xargs -r rm -rf", root, CACHE_KILOBYTES);
-	text_first_line(command, said, sizeof(said));
-}
-
 void
 build_cache_keep(Measure *m, Built *built)
 {
-	char		root[PATH_MAX];
-	char		entry[PATH_MAX + 66];
-	char		fresh[PATH_MAX + 40];
-	char		path[PATH_MAX + 64];
-	bool		good = built->key && !built->in_part && cache_root(m, root, sizeof(root))
-		&& entry_path(m, root, built->key, entry, sizeof(entry));
-
+	if (!built->in_part)
+		run(m, built, "new=$(mktemp -d \"$root/.new-XXXXXX\") && fits \"$folder\" && "
+			"cp -rlT \"$folder\" \"$new/content\" && mv -T \"$new/content\" \"$entry\"; "
+			"chmod -R u+rwX \"$new\"; rm -rf \"$new\"; cd \"$root\" && "
+			"find . -maxdepth 1 -name '.new-*' -mmin +60 -exec rm -rf {} + ; "
+			"ls -dt [0-9a-f]* | xargs -r du -sk | awk -v most=$most '{all += $1} all > most "
+			"{print $2}' | xargs -r rm -rf");
 	free(built->key);
 	built->key = NULL;
-	if (!good)
-		return;
-	snprintf(fresh, sizeof(fresh), "%s/" NEW_PREFIX "XXXXXX", root);
-	if (!mkdtemp(fresh))
-		return;
-	snprintf(path, sizeof(path), "%s/content", fresh);
-	/*
-	 * in one step: an entry is whole or not there; one that another measurement has just made is as
-	 * good
-	 */
-	if (link_tree(built->folder, path))
-		rename(path, entry);
-	remove_tree(fresh);
-	make_room(root);
 }
