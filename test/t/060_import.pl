@@ -135,13 +135,13 @@ is("$status $out", "0 1 candidate submitted\n", 'a JSON array, and the code unde
 
 # a folder of files
 spew('runs/level_1_problem_2_sample_0_kernel.py', "class ModelNew: six\n");
-spew('runs/level1/12_mine.py', "class ModelNew: seven\n");
+spew('runs/level1/12 mine.py', "```python\nclass ModelNew: seven\n```\n");
 spew('runs/notes.md', "not a candidate\n");
 ($status, $out, $err) = import_files('--candidates', "$dir/runs", '--method', 'runs');
 is("$status $out", "0 2 candidates submitted\n", 'a folder of candidates');
-is(value("SELECT string_agg(t.problem || ' ' || p.proposal_key, ', ' ORDER BY t.problem) FROM cudal1.proposal p"
-		. " JOIN cudal1.task t USING (task_id) WHERE method = 'runs'"),
-	'2 runs:level_1_problem_2_sample_0_kernel.py, 12 runs:level1/12_mine.py',
+is(value("SELECT string_agg(concat_ws(' ', t.problem, p.proposal_key, btrim(c.code, E'\\n')), ', ' ORDER BY t.problem) FROM cudal1.proposal p"
+		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE p.method = 'runs'"),
+	'2 runs:level_1_problem_2_sample_0_kernel.py class ModelNew: six, 12 runs:level1/12 mine.py class ModelNew: seven',
 	'files find their tasks by level and problem');
 
 # results measured elsewhere
@@ -204,17 +204,17 @@ like($err, qr{step_400\.json: is not named after a device, say it by --device}, 
 spew('tables/b200.jsonl', join "\n",
 	'{"level": "1", "problem_id": 12.0, "code": "class ModelNew: table", "speedup": "1.75"}',
 	'{"level_id": 1.0, "task_id": "2", "code": "```python\\nclass ModelNew: fenced\\n```\\n", "score": 1.5}',
-	(map { qq({"level": 1, "problem": 2, "code": $_, "score": 3}) } '"null"', '"nan"', 'NaN', '" None "'),
+	(map { qq({"level": 1, "problem": 2, "code": $_, "score": 3}) } '"null"', '"nan"', 'NaN', '" None "', '"N/A"'),
 	'{"level": 1, "problem": 2, "code": "class ModelNew: slow", "score": NaN}', '{"level": 1.5, "problem": 2, "code": "x", "score": 1}',
 	'{"level": 1, "problem": "two", "code": "x", "score": 1}', '{"level": 1, "problem": 2, "code": "' . reference(2) . '"}');
 ($status, $out, $err) = import_files('--results', "$dir/tables/b200.jsonl", '--method', 'tables');
-is("$status $out", "1 3 results imported, 1 score imported without code, 3 results already there, 3 skipped\n", 'rows of tables');
+is("$status $out", "1 3 results imported, 1 score imported without code, 4 results already there, 3 skipped\n", 'rows of tables');
 is(value("SELECT string_agg(concat_ws(' ', t.problem, c.code, c.reward), ', ' ORDER BY c.reward) FROM cudal1.proposal p JOIN cudal1.candidate c USING (candidate_id)"
 		. " JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'tables' AND c.purpose = 'normal'"),
 	'2 class ModelNew: slow 0, 2 class ModelNew: fenced 1.5, 12 class ModelNew: table 1.75', 'numbers are numbers, and codes have no fences');
-like($err, qr{:8: level must be an integer, not 1\.5}, 'a level that is none is named');
-like($err, qr{:9: problem must be an integer, not "two"}, 'and so is a problem');
-like($err, qr{:10: "code" is a reference, not a candidate}, 'a reference is no candidate');
+like($err, qr{:9: level must be an integer, not 1\.5}, 'a level that is none is named');
+like($err, qr{:10: problem must be an integer, not "two"}, 'and so is a problem');
+like($err, qr{:11: "code" is a reference, not a candidate}, 'a reference is no candidate');
 
 # the data set of KernelBench, as rows; a Model in a try; many rows with the same fault
 spew('set/level_3.jsonl', join "\n", (map { sprintf '{"code": "%s", "level": 3, "name": "%d_Net", "problem_id": %d}', reference($_), $_, $_ } 5, 6),
@@ -228,12 +228,12 @@ spew('set/h100.jsonl', join '', map { qq({"level": 9, "problem": $_, "code": "x"
 is($status, 1, 'hundreds of rows without a task');
 is(scalar(() = $err =~ /^skipped: /mg), 3, 'name three');
 like($err, qr{^\.\.\. and 451 more: no tasks of level 9, problem 454}m, 'and count the others');
-for my $device ('t4:T4', 'rtx4090:RTX 4090', 'titan_v:TITAN V', 'nvidia_a100-sxm4-80gb:NVIDIA A100 SXM4 80GB', 'jetson_agx_orin:JETSON AGX ORIN', 'v2:', '2025-11-28:')
+for my $device ('t4:T4', 'rtx4090:RTX 4090', 'titan_v:TITAN V', 'nvidia_a100-sxm4-80gb:NVIDIA A100 SXM4 80GB', 'jetson_agx_orin:JETSON AGX ORIN', 'arc_a770:ARC A770', 'v2:', '2025-11-28:')
 {
 	my ($name, $is) = split /:/, $device, 2;
-	spew("devices/$name.jsonl", '{"level": 1, "problem": 2, "code": "x", "score": 1}');
+	spew("devices/$name.jsonl", qq({"level": 1,\n"problem": 2, "code": "x", "score": 1}\n));
 	($status, $out, $err) = import_files('--dry-run', '-v', '--results', "$dir/devices/$name.jsonl");
-	like("$out$err", $is ? qr{^results on \Q$is\E: }m : qr{is not named after a device}, "$name.jsonl is of " . ($is || 'no device'));
+	like("$out$err", $is ? qr{^results on \Q$is\E: .*\n1 result read$}m : qr{is not named after a device}, "$name.jsonl is of " . ($is || 'no device'));
 }
 my @certified = ("$dir/kb/level2", '--prefix', 'certified');
 import_files(@certified, '--certify');
