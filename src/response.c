@@ -344,7 +344,7 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 			*hashed |= *p == '#' || tag != NULL;
 			marked |= tag != NULL || strchr("#*_>", *p) != NULL;
 			if (!*hashed && !is_blank(*p) && !IS_HIGHBIT_SET(*p) &&
-				strchr("*_>().:-+[]\\`|=~", *p) == NULL)
+				strchr("*_>().:-+[]{}\\`|=~", *p) == NULL)
 				return SECTION_NONE;
 		}
 		if ((kind = find_title(p, end, &after)) != SECTION_NONE)
@@ -353,7 +353,7 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 			return SECTION_NONE;
 	}
 
-	while (after < end && (is_blank(*after) || strchr("*_#:->", *after) != NULL ||
+	while (after < end && (is_blank(*after) || strchr("*_#:->}", *after) != NULL ||
 						   begins_with_one_of(after, end, wide, lengthof(wide))))
 	{
 		colon |= *after == ':' || IS_HIGHBIT_SET(*after) ||
@@ -600,7 +600,7 @@ static bool
 introduces_original(const char *p, const char *end)
 {
 	static const char *const old[] = {"original", "reference", "baseline", "instead of", "previous",
-		"old ", "given code", "compared to", "compared with"};
+		"old ", "given code", "you gave", "naive", "before:", "compared to", "compared with"};
 	static const char *const new[] = {"optimi", "improv", "faster", "new ", "final", "replace"};
 
 	return has_one_of(p, end, old, lengthof(old)) && !has_one_of(p, end, new, lengthof(new));

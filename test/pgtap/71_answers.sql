@@ -50,6 +50,8 @@ INSERT INTO shape (family, name, response, code) VALUES
 ('Mistral', 'a list that holds the code', E'$H\n## Code Implementation\n1. The kernel:\n\n   ```c\n   void solve(const float *x, float *y)\n   {\n       for (int i = 0; i < 8; i++)\n           y[i] = 2 * x[i];\n   }\n   ```\n2. Done.\n', '$C'),
 ('Mistral', 'a quote that holds the code', E'$H\n## Code Implementation\n> ```c\n> void solve(const float *x, float *y)\n> {\n>     for (int i = 0; i < 8; i++)\n>         y[i] = 2 * x[i];\n> }\n> ```\n', '$C'),
 ('Mistral', 'the original behind the code', E'$H\n## Code Implementation\n```c\n$C\n```\nFor comparison, the original code:\n```c\nvoid solve(const float *x, float *y)\n{\n    for (int i = 7; i >= 0; i--)\n        y[i] = x[i] + x[i];\n}\n```\n', '$C'),
+('Mistral', 'the naive code behind it', E'$H\n## Code Implementation\n```c\n$C\n```\nThe naive version:\n```c\nvoid solve(const float *x, float *y)\n{\n    for (int i = 7; i >= 0; i--)\n        y[i] = x[i] + x[i];\n}\n```\n', '$C'),
+('Mistral', 'headings of LaTeX', E'\\section{Performance Analysis}\na\n\\section{Algorithm Design}\nb\n\\section{Code Implementation}\n```python\n$P\n```', '$P'),
 ('Mistral', 'HTML headings', E'<h2>Performance Analysis</h2>\na\n<h2>Algorithm Design</h2>\nb\n<h2>Code Implementation</h2>\n\n```c\n$C\n```\n', '$C'),
 ('Gemma', 'emoji in headings', E'## 🔍 Performance Analysis\na\n## 🧠 **Algorithm Design**\nb\n## 💻 Code Implementation 🚀\n```python\n$P\n```\n', '$P'),
 ('Gemma', 'a channel of thought', E'<|channel>thought\nLet me draft.\n```python\n$D\n```\n<channel|>$H\n## Code Implementation\n```python\n$P\n```\n', '$P'),
