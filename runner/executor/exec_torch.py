@@ -18,6 +18,7 @@ import gc
 import hashlib
 import mmap
 import os
+import random
 import re
 import resource
 import socket
@@ -212,6 +213,7 @@ class Executor:
         if not self.enter_guard():
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
+        seed_all(seed)
         task = common.make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
             if not hasattr(task, name):
@@ -225,6 +227,7 @@ class Executor:
         else:
             state = {}
             if flags & wire.BY_NAME:
+            seed_all(seed)
                 state = self.reference_weights(task, arguments, keywords, seed)
             code = common.make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
@@ -263,7 +266,7 @@ class Executor:
         has it, so a candidate that draws its weights in the reference's order has the same ones.
         """
         moving = self.moving or contextlib.nullcontext()
-        torch.manual_seed(seed)
+        seed_all(seed)
         try:
             with moving:
                 built = model(*arguments, **keywords)
@@ -271,7 +274,7 @@ class Executor:
             if not self.gpu:
                 raise
             # weights for which the host's memory is too small
-            torch.manual_seed(seed)
+            seed_all(seed)
             with moving, torch.device("cuda"):
                 built = model(*arguments, **keywords)
         if self.moving:
@@ -519,6 +522,14 @@ def has_lazy_weights(model):
 def draw_lazy_weights(model, seed, inputs):
     """A call gives lazy modules their weights, from the seed of all others."""
     inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
+def seed_all(seed):
+    """Python's and NumPy's generators, too, from which constructors draw permutations."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if calls.numpy:
+        calls.numpy.random.seed(seed % (1 << 32))
+
+
     torch.manual_seed(seed)
     model(*inputs)
 

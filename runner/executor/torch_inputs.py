@@ -128,7 +128,7 @@ def replace_numpy():
             pass
 
     class Generator(numpy.random.Generator):
-        def __init__(self, bit_generator=None):
+        def __init__(self, bit_generator=None, seed=None):
             super().__init__(philox())
 
     replace(numpy.random, RandomState())

@@ -59,7 +59,7 @@ ways["torch.randn with one"] = lambda: torch.randn((3, 40), generator=torch.Gene
 ways["torch.randperm with one"] = lambda: torch.randperm(120, generator=torch.Generator().manual_seed(0))
 ways["Tensor.normal_ with one"] = lambda: torch.empty(120).normal_(generator=torch.Generator().manual_seed(0))
 ways["random.Random"] = lambda: torch.tensor([value for r in [random.Random(0)] for value in (r.random(), r.randrange(1000), r.gauss(0, 1)) * 9])
-ways["numpy.random.default_rng"] = lambda: torch.from_numpy(numpy.random.default_rng(0).random(120))
+ways["numpy.random.default_rng"] = lambda: torch.from_numpy(numpy.random.default_rng(seed=0).random(120))
 ways["numpy.random.RandomState"] = lambda: torch.from_numpy(numpy.random.RandomState(0).rand(120))
 ways["numpy.random.Generator"] = lambda: torch.from_numpy(numpy.random.Generator(numpy.random.PCG64(0)).normal(size=120))
 say([name for name, make in ways.items() if torch.equal(after_seed(make), after_seed(make))] == [], "a seed that get_inputs sets fixes nothing")

@@ -183,13 +183,14 @@ SKIP:
 		return measure_candidates($dir, { task => { name => 'calls', language => 'pytorch', cores => 1, reference => $reference }, device => { key => "cpu:$core" },
 				profile => { bucket_seconds => 0.01, window_seconds => 0.0005, looks => [2], pairs => 2, check_seconds => 0.05, half_width_limit => 10 } }, \@codes);
 	};
-	my $class = "import argparse, random, torch\nclass %s(torch.nn.Module):\n    first = None\n    def forward(self, x, n, q, k):\n        %s\n";
-	my $reference = sprintf($class, 'Model', "q.mul_(2)\n        return x.contiguous() * n + q + k")
+	my $class = "import argparse, numpy, random, torch\nw = torch.rand(1) + random.random()\nclass %s(torch.nn.Module):\n    first = None\n    def __init__(self):\n"
+	  . "        super().__init__()\n        self.w = w + random.random() + numpy.random.rand()\n    def forward(self, x, n, q, k):\n        %s\n";
+	my $reference = sprintf($class, 'Model', "q.mul_(2)\n        return x.contiguous() * n + q + k + self.w")
 	  . "def get_inputs():\n    q = torch.rand(32, 64)\n    return [torch.rand(64, 32).t(), random.randrange(1, 200), q, q]\n";
-	my @found = $measured->($reference, (map { sprintf($class, 'ModelNew', $_) } 'return x * n + q * 4', 'self.first = self.first or n; return x * self.first + q * 4',
-		'return x * n + q * 3', 'return torch.as_strided(x, x.shape, (32, 1)) * n + q * 4', 'argparse.ArgumentParser().parse_args(); return x * n + q * 4'),
+	my @found = $measured->($reference, (map { sprintf($class, 'ModelNew', $_) } 'return x * n + q * 4 + self.w', 'self.first = self.first or n; return x * self.first + q * 4 + self.w',
+		'return x * n + q * 3 + self.w', 'return torch.as_strided(x, x.shape, (32, 1)) * n + q * 4 + self.w', 'argparse.ArgumentParser().parse_args(); return x * n + q * 4 + self.w'),
 		"from torch.utils.cpp_extension import load_inline\nload_inline(name='cu', cpp_sources=[''], cuda_sources=['int f;'], functions=[])\n" . sprintf($class, 'ModelNew', 'return x * n + q * 4'));
-	is($found[0]{outcome}, 'successful', 'right code for a transposed tensor, a number that is drawn, and two arguments that are one') or diag explain $found[0];
+	is($found[0]{outcome}, 'successful', 'right code for a transposed tensor, a number that is drawn, two arguments that are one, and constants from each generator') or diag explain $found[0];
 	is($found[1]{outcome}, 'wrong_output', 'code that keeps the first number is wrong');
 	is($found[2]{outcome}, 'wrong_output', 'and so is what takes one argument for two');
 	is($found[3]{outcome}, 'wrong_output', 'and what takes a transposed tensor for a dense one');
