@@ -291,10 +291,7 @@ class Executor:
         for name, value in state.items():
             if isinstance(value, torch.Tensor) and not results.is_lazy(value):
                 state[name] = value.clone()
-        device = "cuda" if self.gpu else "cpu"
-        draw_lazy_weights(model, seed, [
-            x.to(device) if isinstance(x, torch.Tensor) else x for x in task.get_inputs()
-        ])
+        draw_lazy_weights(model, seed, common.inputs_on("cuda" if self.gpu else "cpu", task))
         return state
 
     def rng_states(self):
@@ -522,6 +519,9 @@ def has_lazy_weights(model):
 def draw_lazy_weights(model, seed, inputs):
     """A call gives lazy modules their weights, from the seed of all others."""
     inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
+    torch.manual_seed(seed)
+    model(*inputs)
+
 def seed_all(seed):
     """Python's and NumPy's generators, too, from which constructors draw permutations."""
     torch.manual_seed(seed)
@@ -529,9 +529,6 @@ def seed_all(seed):
     if calls.numpy:
         calls.numpy.random.seed(seed % (1 << 32))
 
-
-    torch.manual_seed(seed)
-    model(*inputs)
 
 
 def seeding(gpu):
@@ -607,12 +604,9 @@ def build(guard, source_fd, device, data_bytes, ahead):
             *arguments, **keywords
         )
         if loads_alone:
-            builds.call_without_device(model, task.get_inputs)
+            builds.call_without_device(model, task)
             return 0
-        inputs = [
-            value.to(device) if isinstance(value, torch.Tensor) else value
-            for value in task.get_inputs()
-        ]
+        inputs = common.inputs_on(device, task)
         if isinstance(model, torch.nn.Module):
             model.to(device)
         for _ in range(2):

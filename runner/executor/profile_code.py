@@ -335,7 +335,7 @@ def loaded(folder, device):
     arguments, keywords = common.init_arguments(task)
     model = (code.ModelNew if hasattr(code, "ModelNew") else code.Model)(*arguments, **keywords)
     model.to(device)
-    values = [v.to(device) if isinstance(v, torch.Tensor) else v for v in task.get_inputs()]
+    values = common.inputs_on(device, task)
 
     def call():
         with torch.no_grad():

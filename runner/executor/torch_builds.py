@@ -13,6 +13,8 @@ import tempfile
 import types
 import torch
 
+import torch_common as common
+
 # a call without the device may take so long, compilers apart
 CALL_SECONDS = 20
 
@@ -68,7 +70,7 @@ def compile_once():
     extensions._write_ninja_file_and_build_library = compile_new
 
 
-def call_without_device(model, get_inputs):
+def call_without_device(model, task):
     """Calls a model for a GPU where there is none, as far as it gets, with tensors that have a
     shape and a device but no numbers. What it compiles when it is first called is compiled then.
     """
@@ -88,10 +90,7 @@ def call_without_device(model, get_inputs):
                 for name, value in held.items():
                     if isinstance(value, torch.Tensor):
                         held[name] = mode.from_tensor(value).to("cuda:0")
-        model(*(
-            value.to("cuda:0") if isinstance(value, torch.Tensor) else value
-            for value in get_inputs()
-        ))
+        model(*common.inputs_on("cuda:0", task))
 
 
 def remember_triton():

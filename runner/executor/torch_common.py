@@ -131,22 +131,36 @@ def init_arguments(task):
         return [], {}
     if isinstance(given, dict):
         return [], given
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or hasattr(given, "shape"):
-        return [given], {}
-    given = list(given)
+    given = unpacked(given)
     if not (len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict)):
         return given, {}
     arguments, keywords = given
     if not takes(task.Model, arguments, keywords):
         return given, {}
-    if arguments and not keywords and takes(task.Model, given, {}):
-        # as many positional parameters as the list has elements, and as the pair has
+    if arguments and takes(task.Model, given, {}):
+        # the constructor has parameters for both: a dict with members rather holds keywords
+        first, second = ((arguments, keywords), (given, {}))[::1 if keywords else -1]
         try:
-            task.Model(*given)
-            return given, {}
+            task.Model(*first[0], **first[1])
+            return first
         except Exception:
-            pass
+            return second
     return arguments, keywords
+
+
+def unpacked(given):
+    """The arguments of a call, as KernelBench calls it: model(*given). A text, a dict, a tensor and
+    what holds nothing else are one argument.
+    """
+    if (isinstance(given, (str, bytes, dict)) or hasattr(given, "shape")
+            or not hasattr(given, "__iter__")):
+        return [given]
+    return list(given)
+
+
+def inputs_on(device, task):
+    """The arguments of a call, tensors on a device."""
+    return [x.to(device) if hasattr(x, "to") else x for x in unpacked(task.get_inputs())]
 
 
 def takes(model, arguments, keywords):

@@ -121,10 +121,8 @@ class Generator:
         self.random.renew()
         if self.gpu and self.batched.device:
             with torch.device(self.batched.device):
-                values = self.task.get_inputs()
-        else:
-            values = self.task.get_inputs()
-        return list(values) if isinstance(values, (list, tuple)) else [values]
+                return common.unpacked(self.task.get_inputs())
+        return common.unpacked(self.task.get_inputs())
 
     def generate(self, count):
         """Fills so many slots, each with arguments of its own."""

@@ -99,6 +99,10 @@ class Two(nn.Module):
         self.given = [len(sizes), dict(options)]
 class Plain(nn.Module):
     def __init__(self, n=1, bias=True):
+class Rest(nn.Module):
+    def __init__(self, sizes, options, **rest):
+        super().__init__()
+        self.given = [len(sizes), options["bias"]]
         super().__init__()
         self.given = [n + 0, bias]
 class Nothing(nn.Module):
@@ -125,6 +129,7 @@ for name, wanted, found in (
     ("two positional parameters, an empty dict", [2, {}], lambda: constructed(Two, [[8, 4], {}])), ("of which the list is empty", [0, {}], lambda: constructed(Two, [[], {}])),
     ("whose options are named like parameters", [1, {"sizes": 1}], lambda: constructed(Two, [[8], {"sizes": 1}])),
     ("any parameters", [(5,), {"bias": 1}], lambda: constructed(Most, [[5], {"bias": 1}]))):
+    ("two of them, and keywords", [2, 1], lambda: constructed(Rest, [[8, 4], {"bias": 1}])),
     try:
         got = found()
     except Exception as error:
@@ -133,6 +138,7 @@ for name, wanted, found in (
 
 for mark in ("\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"):
     module = common.make_module("candidate", f"# one{mark}two\nimport torch\n@torch.jit.script\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\ndef g():\n    raise ValueError\n")
+say(list(map(len, map(common.unpacked, (iter([1, 2]), (1, 2), {1: 2, 3: 4}, "ab", torch.ones(2), 5)))) == [2, 2, 1, 1, 1, 1], "arguments come one by one, a tensor as one")
     try:
         module.g()
     except ValueError as error:
@@ -169,7 +175,7 @@ class Lazy(torch.nn.Module):
             extensions._write_ninja_file_and_build_library(name="lazy", sources=[], build_directory=".")
         return y
 if torch.backends.cuda.is_built():
-    builds.call_without_device(Lazy(), lambda: [torch.ones(2, 8), 3])
+    builds.call_without_device(Lazy(), types.SimpleNamespace(get_inputs=lambda: [torch.ones(2, 8), 3]))
     say(compiled[-1] == "lazy", "a model for a GPU is called where there is none, for what it compiles")
 else:
     print("ok # skip a model for a GPU is called where there is none: this PyTorch knows of no GPU", flush=True)
