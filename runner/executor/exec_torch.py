@@ -217,8 +217,7 @@ class Executor:
         task = common.make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
             if not hasattr(task, name):
-                raise common.Unsupported(f"the task defines no {name}")
-        torch.manual_seed(seed)
+                raise common.Unsupported(f"it defines no {name}")
         arguments, keywords = common.init_arguments(task)
         if flags & wire.MOVED:
             self.moving = torch_probes.Moving()
@@ -227,11 +226,11 @@ class Executor:
         else:
             state = {}
             if flags & wire.BY_NAME:
-            seed_all(seed)
                 state = self.reference_weights(task, arguments, keywords, seed)
+            seed_all(seed)
             code = common.make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
-                raise common.Unsupported("the code defines no class ModelNew")
+                raise common.Unsupported("it defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
                 results.copy_weights(state, model)
@@ -429,10 +428,10 @@ class Executor:
             raise common.Unsupported(
                 f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported"
             )
+        if not self.code and not any(tensor.numel() for tensor in result):
+            raise common.Unsupported("a run returns no elements")
         for tensor in result:
-            if tensor.dtype not in self.codes:
-                raise common.Unsupported(f"a run returns a tensor of type {tensor.dtype}; "
-                                         "real numbers and booleans are supported")
+            calls.check_tensor(tensor, self.codes, "a run returns")
             address = tensor.data_ptr() - base
             if self.gpu and not (
                 tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
@@ -522,13 +521,13 @@ def draw_lazy_weights(model, seed, inputs):
     torch.manual_seed(seed)
     model(*inputs)
 
+
 def seed_all(seed):
     """Python's and NumPy's generators, too, from which constructors draw permutations."""
     torch.manual_seed(seed)
     random.seed(seed)
     if calls.numpy:
         calls.numpy.random.seed(seed % (1 << 32))
-
 
 
 def seeding(gpu):

@@ -14,6 +14,7 @@ import torch_common as common
 import wire
 
 PAGE, LINE = 4096, 64
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class Layout:
@@ -169,18 +170,32 @@ def check(values, codes):
             f"get_inputs gives {len(values)} arguments; up to {wire.MAX_TENSORS} are supported"
         )
     for value in values:
-        if not isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor):
+            check_tensor(value, codes, "get_inputs gives")
+        else:
             packed(plain(value))
-        elif value.layout != torch.strided or getattr(value, "is_nested", False):
-            raise common.Unsupported(
-                f"get_inputs gives a tensor of layout {value.layout}; dense ones are supported"
-            )
-        elif value.dtype not in codes:
-            raise common.Unsupported(f"get_inputs gives a tensor of type {value.dtype}; supported "
-                                     f"are {', '.join(wire.DTYPES.values())}")
-        elif value.dim() > wire.MAX_DIMS:
-            raise common.Unsupported(f"get_inputs gives a tensor of {value.dim()} dimensions; up "
-                                     f"to {wire.MAX_DIMS} are supported")
+
+
+def check_tensor(value, codes, gives):
+    """Raises Unsupported for a tensor that a slot or a table can't describe."""
+    if type(value) not in PLAIN:
+        # it may be anything, later; what counts is memory
+        reason = (f"an object of type {type(value).__name__}, a subclass of Tensor; plain tensors "
+                  "are supported")
+    elif getattr(value, "is_nested", False):
+        reason = "a nested tensor; dense ones are supported"
+    elif value.layout != torch.strided:
+        reason = f"a tensor of layout {value.layout}; dense ones are supported"
+    elif value.is_meta:
+        reason = "a tensor on the device meta, which holds no elements"
+    elif value.dtype not in codes:
+        reason = (f"a tensor of type {value.dtype}; supported are "
+                  f"{', '.join(wire.DTYPES.values())}")
+    elif value.dim() > wire.MAX_DIMS:
+        reason = f"a tensor of {value.dim()} dimensions; up to {wire.MAX_DIMS} are supported"
+    else:
+        return
+    raise common.Unsupported(f"{gives} {reason}")
 
 
 def counts(value):

@@ -7,12 +7,11 @@ import time
 import torch
 from torch.nn.parameter import is_lazy
 
-import wire
+from torch_arguments import PLAIN, check_tensor
 from torch_common import Unsupported
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
-PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def copy_weights(state, model):
@@ -50,17 +49,7 @@ def waited(model, gpu):
 
 
 def find_tensors(value, found):
-    if isinstance(value, torch.Tensor):
-        # a subclass may be anything, later; what counts is memory
-        if type(value) not in PLAIN:
-            raise Unsupported(f"a run returns an object of type {type(value).__name__}, a subclass "
-                              "of Tensor; plain tensors are supported")
-        if value.layout != torch.strided:
-            raise Unsupported(f"a run returns a tensor of layout {value.layout}; dense ones are "
-                              "supported")
-        if value.dim() > wire.MAX_DIMS:
-            raise Unsupported(f"a run returns a tensor of {value.dim()} dimensions; up to "
-                              f"{wire.MAX_DIMS} are supported")
+    if type(value) in PLAIN:
         # PyTorch leaves the sign of some views, as of a conjugate's imaginary part, to each reader
         found.append(value.resolve_neg())
     elif isinstance(value, (list, tuple)):
@@ -69,6 +58,8 @@ def find_tensors(value, found):
     elif isinstance(value, dict):
         for part in value.values():
             find_tensors(part, found)
+    elif isinstance(value, torch.Tensor):
+        check_tensor(value, (), "a run returns")
     elif value is not None:
         raise Unsupported(f"a run returns an object of type {type(value).__name__}; tensors are "
                           "supported, and tuples, lists and dicts of them")

@@ -80,6 +80,8 @@ say("argument 0 of get_inputs was 7 in all first calls and is 8 now" in refused(
 for name, words, make in (
     ("complex numbers", "type torch.complex64; supported are float64, float32", lambda: handed([torch.rand(2, dtype=torch.complex64)])),
     ("sparse tensors", "layout torch.sparse_coo; dense ones are supported", lambda: handed([torch.rand(2, 2).to_sparse()])),
+    ("a subclass", "gives an object of type Sub, a subclass of Tensor; plain tensors", lambda: handed([torch.rand(2).as_subclass(type("Sub", (torch.Tensor,), {}))])),
+    ("no memory", "a tensor on the device meta", lambda: handed([torch.empty(2, device="meta")])),
     ("nine dimensions", "9 dimensions; up to 8", lambda: handed([torch.rand(*[1] * 9)])),
     ("a text", "gives a str; tensors are supported, numbers that are real, and None", lambda: handed(["text"])),
     ("a complex number", "gives a complex; tensors", lambda: handed([1j])),
@@ -97,12 +99,12 @@ class Two(nn.Module):
     def __init__(self, sizes, options):
         super().__init__()
         self.given = [len(sizes), dict(options)]
-class Plain(nn.Module):
-    def __init__(self, n=1, bias=True):
 class Rest(nn.Module):
     def __init__(self, sizes, options, **rest):
         super().__init__()
         self.given = [len(sizes), options["bias"]]
+class Plain(nn.Module):
+    def __init__(self, n=1, bias=True):
         super().__init__()
         self.given = [n + 0, bias]
 class Nothing(nn.Module):
@@ -127,18 +129,18 @@ for name, wanted, found in (
     ("an empty pair", [], lambda: constructed(Nothing, [[], {}])), ("a list of two, and no keywords", [5, False], lambda: constructed(Plain, [[5, False], {}])),
     ("two positional parameters, a list and a dict", [2, {"bias": 1}], lambda: constructed(Two, [[8, 4], {"bias": 1}])),
     ("two positional parameters, an empty dict", [2, {}], lambda: constructed(Two, [[8, 4], {}])), ("of which the list is empty", [0, {}], lambda: constructed(Two, [[], {}])),
+    ("two of them, and keywords", [2, 1], lambda: constructed(Rest, [[8, 4], {"bias": 1}])),
     ("whose options are named like parameters", [1, {"sizes": 1}], lambda: constructed(Two, [[8], {"sizes": 1}])),
     ("any parameters", [(5,), {"bias": 1}], lambda: constructed(Most, [[5], {"bias": 1}]))):
-    ("two of them, and keywords", [2, 1], lambda: constructed(Rest, [[8, 4], {"bias": 1}])),
     try:
         got = found()
     except Exception as error:
         got = error
     say(got == wanted, f"get_init_inputs gives {name}: {got}")
 
+say(list(map(len, map(common.unpacked, (iter([1, 2]), (1, 2), {1: 2, 3: 4}, "ab", torch.ones(2), 5)))) == [2, 2, 1, 1, 1, 1], "arguments come one by one, a tensor as one")
 for mark in ("\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"):
     module = common.make_module("candidate", f"# one{mark}two\nimport torch\n@torch.jit.script\ndef f(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\ndef g():\n    raise ValueError\n")
-say(list(map(len, map(common.unpacked, (iter([1, 2]), (1, 2), {1: 2, 3: 4}, "ab", torch.ones(2), 5)))) == [2, 2, 1, 1, 1, 1], "arguments come one by one, a tensor as one")
     try:
         module.g()
     except ValueError as error:
@@ -182,7 +184,7 @@ else:
 END
 SKIP:
 {
-	skip 'no sandbox here', 9 if !can_measure('pytorch');
+	skip 'no sandbox here', 11 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $measured = sub {
 		my ($reference, @codes) = @_;
@@ -207,6 +209,8 @@ SKIP:
 	like($reason->('x * 2', $_)->{detail}, qr/^each call of get_inputs gives the same inputs/, "inputs that code knows before are refused: $_")
 		for 'torch.arange(4096.0)', 'torch.arange(4096.0) + (globals().setdefault("calls", []).append(1) or len(calls))';
 	like($reason->('x[x > 0.5]', 'torch.rand(4096)')->{detail}, qr/for one input and float32 \[\d+\] for another; outputs whose type or shape depends on the values of inputs/, 'and outputs of varying shape');
+	like($reason->($_->[0], 'torch.rand(4096)')->{detail}, qr/^the reference: a run returns $_->[1]$/, "and so is $_->[1]")
+		for ['x.to("meta")', 'a tensor on the device meta, which holds no elements'], ['x[:0]', 'no elements'];
 	my $random = $reason->('torch.dropout(x, 0.5, True)', 'torch.ones(4096)');
 	is($random->{outcome}, 'successful', 'a task whose runs draw random numbers may have constant inputs') or diag explain $random;
 }
