@@ -461,7 +461,7 @@ BEGIN
 	-- a fenced code will do where the prompt's words don't ask for three sections
 	answer := cudal1.read_response(response, NOT EXISTS (SELECT FROM cudal1.prompt_template AS w
 		WHERE w.name = q.template
-			AND cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'answer_format')));
+			AND concat_ws(E'\n', w.system, w.text) LIKE '%{answer_format}%'));
 	IF answer.reason IS NOT NULL AND lower(finish_reason) = 'length' THEN
 		answer.reason := 'the model''s tokens were used up before it wrote an answer'
 			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;

@@ -336,18 +336,13 @@ BEGIN
 	PERFORM cudal1.raise_if(w.kind <> kind, '22023',
 		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, kind));
 	PERFORM cudal1.raise_if(failures > 0
-			AND NOT cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'failures'),
+			AND concat_ws(E'\n', w.system, w.text) NOT LIKE '%{failures}%',
 		'22023', format('template "%s" has no place {failures}', w.name));
 	RETURN w;
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_template IS
 'the template of a name and a kind, with a place for failures where some are to be shown';
-
-CREATE FUNCTION cudal1.has_place(template text, place text)
-RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN strpos(template, '{' || place || '}') > 0;
-COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this name';
 
 CREATE FUNCTION @extschema@.cudal1_add_prompt_template(name text, kind text, text text,
 	system text DEFAULT NULL)
@@ -369,12 +364,12 @@ BEGIN
 	PERFORM cudal1.check_word('kind', kind, '{contrastive,augment}');
 	PERFORM cudal1.raise_if(octet_length(words) > 1048576 OR octet_length(preface) > 1048576,
 		'54000', 'text and system must not be longer than 1 MiB');
-	PERFORM cudal1.raise_if(NOT cudal1.has_place(words, 'reference'), '22023',
+	PERFORM cudal1.raise_if(words NOT LIKE '%{reference}%', '22023',
 		'text must have the place {reference}');
-	PERFORM cudal1.raise_if(kind = 'contrastive' AND NOT cudal1.has_place(words, 'exemplars'),
+	PERFORM cudal1.raise_if(kind = 'contrastive' AND words NOT LIKE '%{exemplars}%',
 		'22023', 'text of a contrastive template must have the place {exemplars}');
 	PERFORM cudal1.raise_if(kind = 'augment'
-			AND cudal1.has_place(concat_ws(E'\n', preface, words), 'exemplars'), '22023',
+			AND concat_ws(E'\n', preface, words) LIKE '%{exemplars}%', '22023',
 		'a template of kind augment can''t have the place {exemplars}',
 		'Prompts of kind contrastive show exemplars.');
 	FOR braced IN
@@ -481,7 +476,7 @@ BEGIN
 			WHERE c.state = 'failed' AND c.purpose = 'normal' AND c.code <> '' AND c.failure IN (
 				'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output')
 			ORDER BY l.at DESC LIMIT failures) AS f;
-	IF cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'counters') THEN
+	IF concat_ws(E'\n', w.system, w.text) LIKE '%{counters}%' THEN
 		-- of each code on a line, with three digits
 		counters := ARRAY(SELECT (SELECT coalesce(string_agg(format('%s %s%s', k.name,
 					trim_scale(round(k.shown,
