@@ -71,8 +71,7 @@ COMMENT ON FUNCTION cudal1.register_device IS
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-	SELECT cudal1.raise_if(device_key IS NULL OR enabled IS NULL, '22004',
-			'device_key and enabled must not be null'),
+	SELECT cudal1.raise_if(enabled IS NULL, '22004', 'enabled must not be null'),
 		cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d
 		SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL

@@ -25,8 +25,6 @@ DECLARE
 	tasks	bigint[];
 	passed	bigint[];
 BEGIN
-	PERFORM cudal1.raise_if(candidate_ids IS NULL OR profile IS NULL OR priority IS NULL, '22004',
-		'candidate_ids, profile and priority must not be null');
 	PERFORM cudal1.check_candidates(candidate_ids);
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000),

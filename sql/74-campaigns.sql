@@ -26,8 +26,7 @@ DECLARE
 	id		bigint;
 	lanes	bigint;
 BEGIN
-	PERFORM cudal1.raise_if(name IS NULL OR NOT cudal1.is_name(name, 100), '22023',
-		'name must be a text of 1 to 100 characters');
+	PERFORM cudal1.check_label(name);
 	PERFORM cudal1.check_word('kind', kind,
 		'{vanilla,augment,self_supervised,evolve,contrastive}');
 	o := cudal1.check_options(options, kind);

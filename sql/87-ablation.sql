@@ -77,10 +77,9 @@ DECLARE
 	body	text;
 	n		int := cardinality(switches);
 BEGIN
-	PERFORM cudal1.raise_if(
-		cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
+	PERFORM cudal1.raise_if(switches IS NULL
 		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL), '22004',
-		'candidate_id, switches and priority must not be null');
+		'switches must not be null');
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1, '22023',
 		'switches must be 1 to 8 names',
@@ -260,22 +259,20 @@ RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
-	wanted	int := 0;
-	s		text;
 BEGIN
 	PERFORM cudal1.check_owner(format('ablation %s', a.ablation_id), a.created_by);
 	PERFORM cudal1.raise_if(switches_on IS NULL, '22004', 'switches_on must not be null',
 		'The empty array is the baseline.');
 	PERFORM cudal1.raise_if(octet_length(bottleneck) > 1000, '54000',
 		'bottleneck must not be longer than 1000 bytes');
-	FOREACH s IN ARRAY switches_on LOOP
-		PERFORM cudal1.raise_if(array_position(a.switches, s) IS NULL, '42704',
+	PERFORM cudal1.raise_if(array_position(a.switches, s) IS NULL, '42704',
 			format('ablation %s has no switch "%s"', a.ablation_id, s),
-			format('Its switches are %s.', array_to_string(a.switches, ', ')));
-		wanted := wanted | 1 << (array_position(a.switches, s) - 1);
-	END LOOP;
+			format('Its switches are %s.', array_to_string(a.switches, ', ')))
+		FROM unnest(switches_on) AS s;
 	UPDATE cudal1.ablation_run AS r SET bottleneck = cudal1_ablation_explain.bottleneck
-		WHERE r.ablation_id = a.ablation_id AND r.mask = wanted;
+		WHERE r.ablation_id = a.ablation_id
+			AND r.mask = (SELECT coalesce(bit_or(1 << (array_position(a.switches, s) - 1)), 0)
+				FROM unnest(switches_on) AS s);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_explain(bigint, text[], text) IS
