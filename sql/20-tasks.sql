@@ -370,8 +370,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.stop_jobs IS
-'ends jobs, running ones as soon as their worker has stopped; returns their number. unwanted: none
-of a candidate that is wanted';
+'ends jobs, running ones when their worker has stopped; their number. unwanted: of no wanted code';
 
 CREATE FUNCTION cudal1.check_reason(reason text)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE

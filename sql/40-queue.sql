@@ -144,8 +144,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
-'locks the jobs to be measured together with one: the oldest of its task, trainer, priority, profile
-and kind that were never claimed, as many as leave work to each idle device';
+'locks the jobs to be measured together with one, as many as leave work to each idle device';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -188,8 +188,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
-'queues a locked job again or, after the profile''s attempts at a failure, ends it; one that is
-being cancelled ends';
+'queues a locked job again, or ends it after the profile''s attempts, or as it is being cancelled';
 
 -- A device whose host is in disorder (a full disk, a driver that is gone) loses what it is given
 -- within no time, so it is always the idle one and would spend the attempts of job after job.

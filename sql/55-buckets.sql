@@ -222,8 +222,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate IS
-'makes the rows of a candidate in cudal1.pool_code agree with its state and reward, in each
-transaction that changes these; a second call changes nothing';
+'makes the rows of a candidate in cudal1.pool_code agree with its state and reward';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int, island int)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

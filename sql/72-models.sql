@@ -638,8 +638,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers IS
-'turns stored answers into what they were asked for, and returns their number; one that cannot be
-taken stays, with the reason in error';
+'turns stored answers into what they were asked for; one that cannot be taken stays, with an error';
 
 CREATE VIEW cudal1.model_use AS
 	SELECT m.name, m.enabled, count(r.request_id) FILTER (WHERE r.state = 'queued') AS waiting,

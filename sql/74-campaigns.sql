@@ -404,8 +404,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_lane IS
-'makes the requests that are due, or ends the lane; returns the number of changes. spent: a used up
-budget of its campaign';
+'makes the requests that are due, or ends the lane; the number of changes. spent: its budget';
 
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
@@ -531,8 +530,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns IS
-'takes the running campaigns a step further, about most requests at a time, and returns the number
-of changes';
+'takes the running campaigns a step further, by about so many requests; the number of changes';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,

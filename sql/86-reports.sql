@@ -209,8 +209,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_report IS
-'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
-a NOTICE for a method without proposals';
+'errors 22023 and 42704 of what reports share, and a NOTICE for a method without proposals';
 
 /*
  * The paper's tables. What a table makes of tasks without success decides its figures as much as

@@ -37,8 +37,7 @@ BEGIN ATOMIC
 		WHERE p.candidate_id = origin.candidate_id ORDER BY p.proposal_id LIMIT 1;
 END;
 COMMENT ON FUNCTION cudal1.origin IS
-'how a candidate was proposed first, and the exemplars that the prompt showed. These are older than
-the candidate, so a walk from each to its own exemplars ends';
+'how a candidate was proposed first, and the exemplars, older than it, that the prompt showed';
 
 CREATE FUNCTION @extschema@.cudal1_lineage(candidate bigint)
 RETURNS TABLE (depth int, candidate_id bigint, shown_to bigint, method text, prompt_id bigint,
