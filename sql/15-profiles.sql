@@ -72,7 +72,6 @@ AS $$
 DECLARE
 	p		cudal1.profile;
 	valid	text[];
-	unknown	text;
 	m		record;
 	broken	text;
 BEGIN
@@ -94,10 +93,11 @@ BEGIN
 		FROM pg_attribute AS a
 		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped
 			AND a.attname NOT IN ('name', 'shipped', 'purpose');
-	SELECT k INTO unknown FROM jsonb_object_keys(changes) AS k WHERE k <> ALL (valid) LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '22023', format('changes has the unknown member "%s"', unknown),
-		concat_ws(' ', cudal1.nearest(unknown, valid),
-				format('Valid members are %s.', array_to_string(valid, ', '))));
+	PERFORM cudal1.raise_if(k <> ALL (valid), '22023',
+			format('changes has the unknown member "%s"', k), concat_ws(' ',
+				cudal1.nearest(k, valid),
+				format('Valid members are %s.', array_to_string(valid, ', '))))
+		FROM jsonb_object_keys(changes) AS k;
 	FOR m IN
 		SELECT e.key, e.value, a.attnotnull AS needed, format_type(a.atttypid, NULL) AS type
 			FROM jsonb_each(changes) AS e

@@ -85,17 +85,12 @@ device that lost five candidates in a row is disabled until it is switched on he
 CREATE FUNCTION cudal1.is_claimed(job_id bigint, attempt int)
 RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
-DECLARE
-	owner	text;
 BEGIN
-	SELECT x.login INTO owner FROM cudal1.job AS x
+	PERFORM cudal1.check_owner(format('claim %s of job %s', x.attempt, x.job_id), x.login)
+		FROM cudal1.job AS x
 		WHERE x.job_id = is_claimed.job_id AND x.state = 'running'
 			AND x.attempt = is_claimed.attempt;
-	IF NOT FOUND THEN
-		RETURN false;
-	END IF;
-	PERFORM cudal1.check_owner(format('claim %s of job %s', attempt, job_id), owner);
-	RETURN true;
+	RETURN FOUND;
 END
 $$;
 COMMENT ON FUNCTION cudal1.is_claimed IS

@@ -562,11 +562,10 @@ BEGIN
 			OR cardinality(exemplars) > 1000, '22023',
 		'exemplars must be an array of at most 1000 candidates');
 	PERFORM cudal1.check_candidates(exemplars, 'exemplars');
-	SELECT c.candidate_id INTO id FROM cudal1.candidate AS c
-		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars) AND c.task_id <> t.task_id
-		LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '22023',
-		format('candidate %s belongs to another task than "%s"', id, t.name));
+	PERFORM cudal1.raise_if(c.task_id <> t.task_id, '22023',
+			format('candidate %s belongs to another task than "%s"', c.candidate_id, t.name))
+		FROM cudal1.candidate AS c
+		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars);
 	rewards := ARRAY(SELECT coalesce(c.reward, 0)
 		FROM unnest(cudal1_record_prompt.exemplars) WITH ORDINALITY AS u (id, n)
 			JOIN cudal1.candidate AS c ON c.candidate_id = u.id

@@ -97,7 +97,6 @@ CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int 
 RETURNS SETOF bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	owner	text;
 	room	record;
 BEGIN
 	PERFORM cudal1.check_name('model', model);
@@ -105,16 +104,14 @@ BEGIN
 	-- the proposal's key will be that of its request, of whatever number
 	PERFORM cudal1.demand_submission('-', coalesce(method, model), priority, group_key,
 		'request 9223372036854775807');
-	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
+	-- an answer that can become no candidate would be paid for in vain
+	PERFORM cudal1.check_owner(format('prompt %s', p.prompt_id), p.created_by),
+			cudal1.check_reference(cudal1.find_task(x.name))
+		FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
 		format('prompt %s does not exist', coalesce(prompt_id::text, 'NULL')),
 		'Prompts come from cudal1_prompt().');
-	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), owner);
-	-- an answer that can become no candidate would be paid for in vain
-	PERFORM cudal1.check_reference(cudal1.find_task(x.name))
-		FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
-		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	room := cudal1.request_room(cudal1.caller());
 	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n) WHERE room.requests < n;
 	PERFORM cudal1.wake();
@@ -203,21 +200,17 @@ COMMENT ON FUNCTION cudal1.stop_requests IS
 'cancels requests of any role that wait or are in flight; returns their number';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
-RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-AS $$
-DECLARE
-	id		bigint;
-BEGIN
-	PERFORM cudal1.check_ids('request_ids', request_ids);
-	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
-	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id),
-		'cudal1.request lists the requests.');
-	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
+RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+BEGIN ATOMIC
+	SELECT cudal1.check_ids('request_ids', request_ids);
+	SELECT cudal1.raise_if(true, '42704', format('request %s does not exist', u.id),
+			'cudal1.request lists the requests.')
+		FROM unnest(request_ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id);
+	SELECT cudal1.check_owner(format('request %s', x.request_id), x.created_by)
 		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
-	RETURN cudal1.stop_requests(request_ids);
-END
-$$;
+	SELECT cudal1.stop_requests(request_ids);
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives
 first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';

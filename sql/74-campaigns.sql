@@ -215,21 +215,18 @@ DECLARE
 	kind	constant text := cudal1.prompt_kind(c.kind, o);
 	once	constant boolean := c.kind IN ('vanilla', 'augment', 'self_supervised')
 		AND o -> 'failures' = '0';
-	task	text;
-	pool	text;
 	id		bigint;
 BEGIN
 	IF once AND l.prompt_id IS NOT NULL THEN
 		RETURN l.prompt_id;
 	END IF;
-	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
-	SELECT p.name INTO STRICT pool FROM cudal1.pool AS p WHERE p.pool_id = lane_prompt.pool_id;
 	SELECT p.prompt_id INTO STRICT id
-		FROM cudal1.make_prompt(task,
+		FROM cudal1.task AS t, cudal1.pool AS y, cudal1.make_prompt(t.name,
 			CASE kind WHEN 'augment' THEN 2 ELSE (o ->> 'exemplars')::int END,
 			CASE kind WHEN 'augment' THEN 'bucket' ELSE o ->> 'strategy' END, kind,
-			(o ->> 'temperature')::float8, NULL, pool, c.created_by, o ->> 'template',
-			(o ->> 'failures')::int) AS p;
+			(o ->> 'temperature')::float8, NULL, y.name, c.created_by, o ->> 'template',
+			(o ->> 'failures')::int) AS p
+		WHERE t.task_id = l.task_id AND y.pool_id = lane_prompt.pool_id;
 	UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id AND once;
 	RETURN id;
 END
