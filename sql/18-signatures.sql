@@ -248,10 +248,8 @@ BEGIN
 		CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
 	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
 	-- floating point inputs are normal unless said otherwise, integers need their range
-	IF role IN ('in', 'inout') AND NOT arg ? 'init' THEN
-		arg := arg || jsonb_build_object('init',
-			CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END);
-	END IF;
+	arg := CASE WHEN role IN ('in', 'inout') THEN jsonb_build_object('init',
+		CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END) ELSE '{}' END || arg;
 	init := arg ->> 'init';
 	PERFORM cudal1.bad_signature_if(coalesce(jsonb_typeof(arg -> m.member) <> 'string'
 				OR arg ->> m.member <> ALL (m.words), m.member <> 'init' OR arg ? 'init'),

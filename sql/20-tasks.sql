@@ -548,11 +548,10 @@ BEGIN
 	PERFORM cudal1.check_name('baseline', v.name) FROM unnest(variants) AS v (name);
 	PERFORM cudal1.check_reference(t);
 	FOREACH variant IN ARRAY coalesce(variants, cudal1.baselines()) LOOP
-		problem := cudal1.lacks_baseline(t.language, t.device, variant);
-		IF variant = t.baseline THEN
-			problem := CASE WHEN variants IS NOT NULL
+		problem := CASE WHEN variant <> t.baseline
+				THEN cudal1.lacks_baseline(t.language, t.device, variant)
+			WHEN variants IS NOT NULL
 				THEN format('has its rewards over baseline "%s", whose score is 1', variant) END;
-		END IF;
 		IF problem IS NOT NULL THEN
 			RAISE NOTICE 'task "%" %', t.name, problem;
 		END IF;

@@ -466,9 +466,7 @@ BEGIN
 		answer.reason := 'the model''s tokens were used up before it wrote an answer'
 			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;
 		-- empty answers are one candidate, and those of this reason another
-		IF response = '' THEN
-			answer.body := answer.reason;
-		END IF;
+		answer.body := CASE response WHEN '' THEN answer.reason ELSE answer.body END;
 	END IF;
 	owner := coalesce(owner, cudal1.caller());
 	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), q.created_by)

@@ -85,7 +85,6 @@ AS $$
 DECLARE
 	id		bigint;
 	jobs	bigint[];
-	c		cudal1.candidate;
 	-- an operator cancels the proposals of all roles
 	all_of	constant boolean := cudal1.is_operator();
 	hit		boolean;
@@ -127,20 +126,14 @@ BEGIN
 				WHERE p.candidate_id = id AND p.wanted);
 			hit := cudal1.stop_jobs(jobs, 'cancelled before it was measured', true) > 0 OR hit;
 		END LOOP;
-		IF NOT hit THEN
-			-- after a restore a candidate may be undecided without a job
-			SELECT x.* INTO c FROM cudal1.candidate AS x
+		-- after a restore a candidate may be undecided without a job
+		PERFORM cudal1.give_verdict(w.c, 'cancelled', NULL, 'cancelled before it was measured')
+			FROM (SELECT x AS c FROM cudal1.candidate AS x
 				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
 					AND NOT EXISTS (SELECT FROM cudal1.job AS y
 						WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
-				FOR NO KEY UPDATE;
-			IF FOUND THEN
-				PERFORM cudal1.give_verdict(c, 'cancelled', NULL,
-					'cancelled before it was measured');
-				hit := true;
-			END IF;
-		END IF;
-		n := n + hit::int;
+				FOR NO KEY UPDATE) AS w WHERE NOT hit;
+		n := n + (hit OR FOUND)::int;
 	END LOOP;
 	PERFORM cudal1.wake_waiters() WHERE n > 0;
 	IF n = 0 AND candidate_ids <> '{}' THEN

@@ -40,11 +40,10 @@ BEGIN
 			WHERE x.task_id = count_code.task_id AND x.pool_id = count_code.pool_id
 				AND x.bucket = count_code.bucket
 			ORDER BY x.part LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED);
-	IF NOT FOUND THEN
-		INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
-			VALUES (count_code.task_id, count_code.pool_id, count_code.bucket, count_code.codes,
-				count_code.total);
-	END IF;
+	INSERT INTO cudal1.bucket_part (task_id, pool_id, bucket, codes, total)
+		SELECT count_code.task_id, count_code.pool_id, count_code.bucket, count_code.codes,
+				count_code.total
+			WHERE NOT FOUND;
 END
 $$;
 COMMENT ON FUNCTION cudal1.count_code IS

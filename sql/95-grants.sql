@@ -169,19 +169,17 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	target	constant text := coalesce(role, '');
-	most	constant bigint[] := ARRAY[queued_candidates,
-		stored_bytes, requests];
 BEGIN
-	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
+	PERFORM cudal1.raise_if(0 > least(queued_candidates, stored_bytes, requests), '22023',
 		'queued_candidates, stored_bytes and requests must not be negative');
-	IF num_nonnulls(VARIADIC most) = 0 THEN
+	IF num_nonnulls(queued_candidates, stored_bytes, requests) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
 		-- DROP ROLE leaves the quotas of a role, for which they can still be taken back
 		PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL AND NOT FOUND;
 	ELSE
 		PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL;
 		INSERT INTO cudal1.quota AS q (role, queued_candidates, stored_bytes, requests)
-			VALUES (target, most[1], most[2], most[3])
+			VALUES (target, queued_candidates, stored_bytes, requests)
 			ON CONFLICT (role) DO UPDATE
 				SET queued_candidates = excluded.queued_candidates,
 					stored_bytes = excluded.stored_bytes, requests = excluded.requests;
