@@ -147,10 +147,8 @@ AS $$
 DECLARE
 	j		CONSTANT cudal1.job := jobs[1];
 	t		cudal1.task;
-	p		cudal1.profile;
 BEGIN
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
-	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
 	RETURN jsonb_build_object(
 		'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
@@ -161,7 +159,7 @@ BEGIN
 				THEN t.reference ELSE cudal1.baseline_code(t, t.baseline) END,
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol,
 			'probes', t.options -> 'probes', 'certify', t.certified IS NULL),
-		'profile', to_jsonb(p),
+		'profile', (SELECT to_jsonb(x) FROM cudal1.profile AS x WHERE x.name = j.profile),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class))
 		|| CASE WHEN cardinality(jobs) = 1
