@@ -1,6 +1,7 @@
 /*
  * wire_layout.c
- *		Writes wire.py: the numbers of wire.h for executors in Python, as the compiler sees them.
+ *		Writes of wire.py what a compiler alone knows, the layout of wire.h's structures. The rest
+ *		is read from wire.h as it is (Makefile).
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -16,51 +17,15 @@ _Static_assert(offsetof(WireTensor, dtype) == 8 && offsetof(WireTensor, shape) =
 _Static_assert(sizeof(WireControl) % 8 == 0 && offsetof(WireControl, table) % 8 == 0
 			   && offsetof(WireControl, gate) % 4 == 0, "WireControl is aligned");
 
-#define NUMBER(name, value) printf("%s = %llu\n", name, (unsigned long long) (value))
-#define WIRE(name) NUMBER(#name, WIRE_##name)
-#define AT(name, field) NUMBER(name "_AT", offsetof(WireControl, field))
+#define AT(name, field) printf("%s_AT = %zu\n", name, offsetof(WireControl, field))
 
 int
 main(void)
 {
-	printf("\"\"\"The layout of wire.h, written by wire_layout.c.\"\"\"\n");
 	/* nonce, op, status, count, flags, seed, value */
 	printf("MESSAGE = \"=QIIIIQq\"\n");
 	/* address, dtype, ndim, shape, stride */
 	printf("TENSOR = \"=QII%dq%dq\"\n", WIRE_MAX_DIMS, WIRE_MAX_DIMS);
-	WIRE(HELLO);
-	WIRE(LOAD);
-	WIRE(RUN);
-	WIRE(GENERATE);
-	WIRE(DESCRIBE);
-	WIRE(FORK);
-	WIRE(ENDED);
-	WIRE(ARENA);
-	WIRE(STATE);
-	WIRE(PARSE);
-	WIRE(OPERATIONS);
-	WIRE(OK);
-	WIRE(FAILED);
-	WIRE(UNSUPPORTED);
-	WIRE(FAULTED);
-	NUMBER("SEED_RUNS", WIRE_FLAG_SEED_RUNS);
-	NUMBER("GATED", WIRE_FLAG_GATED);
-	NUMBER("BY_NAME", WIRE_FLAG_BY_NAME);
-	NUMBER("WAITED", WIRE_FLAG_WAITED);
-	NUMBER("RESTORED", WIRE_FLAG_RESTORED);
-	NUMBER("MOVED", WIRE_FLAG_MOVED);
-	NUMBER("RANDOM", WIRE_VALUE_RANDOM);
-	NUMBER("SAME", WIRE_VALUE_SAME);
-	NUMBER("GRADIENT", WIRE_TRAIT_GRADIENT);
-	NUMBER("PARAMETER", WIRE_TRAIT_PARAMETER);
-	WIRE(MAX_TENSORS);
-	WIRE(MAX_DIMS);
-	WIRE(MAX_RUNS);
-	WIRE(FD_FILTER);
-	WIRE(PY_INT);
-	WIRE(PY_FLOAT);
-	WIRE(PY_BOOL);
-	WIRE(PY_NONE);
 	printf("DTYPES = {");
 	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
 		if (tensor_dtype_size(dtype) > 0)
@@ -79,6 +44,6 @@ main(void)
 	AT("TABLE", table);
 	AT("GPU_BYTES", gpu_bytes);
 	AT("POOL_USED", pool_used);
-	NUMBER("TEXT_BYTES", sizeof(((WireControl *) NULL)->text));
+	printf("TEXT_BYTES = %zu\n", sizeof(((WireControl *) NULL)->text));
 	return 0;
 }
