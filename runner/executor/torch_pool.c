@@ -23,16 +23,7 @@
 
 #define SUCCESS			0
 #define OUT_OF_MEMORY	2
-#define PAGE			512		/* PyTorch assumes this alignment of cudaMalloc */
-#define LARGE_PAGE		((uint64_t) 2 << 20)
-
-typedef struct Span
-{
-	uint64_t	at;
-	uint64_t	bytes;
-	bool		used;
-	struct Span *next;			/* by address */
-} Span;
+#define PAGE			((uint64_t) 2 << 20)	/* PyTorch asks for whole ones */
 
 static CuDriver driver;
 static bool loaded;
@@ -40,25 +31,25 @@ static CuDevice device;
 static CuAddress base;
 static CuAddress mapped;	/* memory that the supervisor handed over */
 static uint64_t mapped_bytes;
-static Span *spans;
-static uint64_t used;			/* bytes given out */
+static uint32_t *taken;			/* pages that are given out together, of the first of them */
+static uint64_t pages;
+static uint64_t used;			/* of them, given out */
 /* takes the most so far; NULL: the supervisor does not ask */
 static uint64_t *told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Draws the large page of the region's first sixteenth at which memory is given out. Kernels are
- * up to 1 % faster or slower by where their arrays lie, which would always favour the same side if
- * it did not differ from process to process.
+ * Draws the page of the region's first sixteenth at which memory is given out. Kernels are up to
+ * 1 % faster or slower by where their arrays lie, which would always favour the same side if it did
+ * not differ from process to process.
  */
-static uint64_t
-random_start(uint64_t bytes)
+static uint32_t
+random_start(void)
 {
 	uint32_t	word = 0;
 
-	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
-		return 0;
-	return word % (bytes / LARGE_PAGE / WIRE_POOL_STARTS + 1) * LARGE_PAGE;
+	(void) !getrandom(&word, sizeof(word), 0);
+	return word % (pages / WIRE_POOL_STARTS + 1);
 }
 
 /*
@@ -84,11 +75,11 @@ cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t poo
 	if (error == 0 && pool_fd >= 0)
 	{
 		error = cuda_driver_import(&driver, device, pool_fd, pool_bytes, &base);
-		spans = calloc(1, sizeof(Span));
-		if (!spans)
+		pages = pool_bytes / PAGE;
+		taken = calloc(pages + 1, sizeof(*taken));
+		if (!taken)
 			return OUT_OF_MEMORY;
-		spans->at = random_start(pool_bytes);
-		spans->bytes = pool_bytes - spans->at;
+		taken[0] = random_start();
 		*pool = base;
 		if (error == 0)
 			error = stain_open(&driver, device);
@@ -127,7 +118,9 @@ cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 int
 cudaMalloc(void **address, size_t bytes)
 {
-	Span	   *s;
+	uint64_t	wanted = bytes / PAGE + (bytes % PAGE > 0);
+	uint64_t	room = 0;		/* pages before `at` that are not taken */
+	uint64_t	at = 0;
 
 	*address = NULL;
 	if (bytes == 0)
@@ -142,40 +135,30 @@ cudaMalloc(void **address, size_t bytes)
 		*address = error == 0 ? (void *) (uintptr_t) memory : NULL;
 		return error == 0 ? SUCCESS : OUT_OF_MEMORY;
 	}
-	bytes = (bytes + PAGE - 1) & ~(size_t) (PAGE - 1);
 	pthread_mutex_lock(&lock);
-	for (s = spans; s && (s->used || s->bytes < bytes); s = s->next)
-		;
-	if (s && s->bytes > bytes)
+	while (at < pages && room < wanted)
 	{
-		Span	   *rest = calloc(1, sizeof(Span));
-
-		if (rest)
-		{
-			rest->at = s->at + bytes;
-			rest->bytes = s->bytes - bytes;
-			rest->next = s->next;
-			s->next = rest;
-			s->bytes = bytes;
-		}
+		room = taken[at] > 0 ? 0 : room + 1;
+		at += taken[at] > 0 ? taken[at] : 1;
 	}
-	if (s)
+	if (room == wanted)
 	{
-		s->used = true;
-		used += s->bytes;
-		if (told && used > *told)
-			*told = used;
-		*address = (void *) (uintptr_t) (base + s->at);
+		at -= wanted;
+		taken[at] = wanted;
+		used += wanted;
+		if (told && used * PAGE > *told)
+			*told = used * PAGE;
+		*address = (void *) (uintptr_t) (base + at * PAGE);
 	}
 	pthread_mutex_unlock(&lock);
-	return s ? SUCCESS : OUT_OF_MEMORY;
+	return *address ? SUCCESS : OUT_OF_MEMORY;
 }
 
 int
 cudaFree(void *address)
 {
-	uint64_t	at = (uint64_t) (uintptr_t) address - base;
-	int			result = 1;		/* cudaErrorInvalidValue */
+	uint64_t	at = ((uint64_t) (uintptr_t) address - base) / PAGE;
+	bool		given;
 
 	if (!address || !loaded)
 		return SUCCESS;
@@ -184,29 +167,12 @@ cudaFree(void *address)
 	/* callers rely on it to wait for kernels that still use the memory */
 	driver.CtxSynchronize();
 	pthread_mutex_lock(&lock);
-	for (Span *s = spans, *before = NULL; s; before = s, s = s->next)
+	given = at < pages && taken[at] > 0;
+	if (given)
 	{
-		if (s->at != at || !s->used)
-			continue;
-		s->used = false;
-		used -= s->bytes;
-		if (s->next && !s->next->used)
-		{
-			Span	   *rest = s->next;
-
-			s->bytes += rest->bytes;
-			s->next = rest->next;
-			free(rest);
-		}
-		if (before && !before->used)
-		{
-			before->bytes += s->bytes;
-			before->next = s->next;
-			free(s);
-		}
-		result = SUCCESS;
-		break;
+		used -= taken[at];
+		taken[at] = 0;
 	}
 	pthread_mutex_unlock(&lock);
-	return result;
+	return given ? SUCCESS : 1;	/* cudaErrorInvalidValue */
 }
