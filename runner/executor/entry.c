@@ -21,6 +21,11 @@
 
 static ffi_cif cif;
 static ffi_type *types[WIRE_MAX_ARGUMENTS];
+/* of scalars, for the types of a signature's arguments */
+static ffi_type *const scalar_type[] = {[WIRE_FLOAT64] = &ffi_type_double,
+	[WIRE_FLOAT32] = &ffi_type_float, [WIRE_FLOAT16] = &ffi_type_uint16,
+	[WIRE_BFLOAT16] = &ffi_type_uint16, [WIRE_INT64] = &ffi_type_sint64,
+	[WIRE_INT32] = &ffi_type_sint32, [WIRE_UINT8] = &ffi_type_uint8, [WIRE_BOOL] = &ffi_type_uint8};
 static void (*entry) (void);
 
 void
@@ -72,31 +77,6 @@ reply(const WireMessage *command, uint32_t status)
 		_exit(124);
 }
 
-static ffi_type *
-scalar_type(uint32_t dtype)
-{
-	switch (dtype)
-	{
-		case WIRE_FLOAT64:
-			return &ffi_type_double;
-		case WIRE_FLOAT32:
-			return &ffi_type_float;
-		case WIRE_INT64:
-			return &ffi_type_sint64;
-		case WIRE_INT32:
-			return &ffi_type_sint32;
-		case WIRE_INT16:
-			return &ffi_type_sint16;
-		case WIRE_INT8:
-			return &ffi_type_sint8;
-		case WIRE_FLOAT16:
-		case WIRE_BFLOAT16:
-			return &ffi_type_uint16;
-		default:
-			return &ffi_type_uint8;
-	}
-}
-
 void *
 entry_load(const WireCall *call, const char *path, char *text, size_t size)
 {
@@ -104,7 +84,7 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 
 	for (uint32_t i = 0; i < call->arguments; i++)
 		types[i] = call->argument[i].kind == WIRE_ARGUMENT_SCALAR
-			? scalar_type(call->argument[i].dtype) : &ffi_type_pointer;
+			? scalar_type[call->argument[i].dtype] : &ffi_type_pointer;
 	if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, call->arguments, &ffi_type_void, types) != FFI_OK)
 		entry_fail("ffi_prep_cif");
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

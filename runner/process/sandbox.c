@@ -178,11 +178,11 @@ limit(int resource, rlim_t value)
 	setrlimit(resource, &r);
 }
 
-/* between fork and exec: only what is safe in the child of a threaded program */
+/* between fork and exec; glibc lets the child of a threaded program allocate memory */
 static void
-child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent,
-	  char **plain_environment)
+child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent)
 {
+	const char *path = getenv("PATH");
 	int			null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int			fds[SANDBOX_MAX_FDS + 3];
 	sigset_t	none;
@@ -232,19 +232,21 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 		if (fd >= 0 && write(fd, "1000", 4) == 4)
 			close(fd);
 	}
-	if (sandbox->unsandboxed)
+	/* Bubblewrap gets no other variable of ours, because code can look into its process. */
+	clearenv();
+	if (!sandbox->unsandboxed)
 	{
-		close(SECCOMP_TARGET_FD);
-		if (sandbox->workdir && chdir(sandbox->workdir) != 0)
-			_exit(126);
-		execve(sandbox->argv[0], (char *const *) sandbox->argv, plain_environment);
-	}
-	else
-	{
-		/* Bubblewrap gets no variable of ours, because code can look into its process. */
-		environ = plain_environment;
+		if (path)
+			setenv("PATH", path, 1);
 		execvp(BWRAP, (char *const *) arguments->v);
+		_exit(127);
 	}
+	close(SECCOMP_TARGET_FD);
+	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
+		setenv(e[0], e[1], 1);
+	if (sandbox->workdir && chdir(sandbox->workdir) != 0)
+		_exit(126);
+	execv(sandbox->argv[0], (char *const *) sandbox->argv);
 	_exit(127);
 }
 
@@ -253,8 +255,6 @@ sandbox_start(const Sandbox *sandbox)
 {
 	Arguments	arguments = {.n = 0};
 	char		tmp_size[32];
-	char	   *plain[64];
-	int			nplain = 0;
 	pid_t		parent = getpid();
 	pid_t		pid;
 	int			filter_fd = outer_filter(sandbox->ndevices > 0, sandbox->mount_point != NULL);
@@ -266,19 +266,9 @@ sandbox_start(const Sandbox *sandbox)
 	}
 	bwrap_arguments(sandbox, &arguments, tmp_size);
 	push_all(&arguments, sandbox->argv);
-	if (!sandbox->unsandboxed && getenv("PATH")
-		&& asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
-		nplain++;
-	for (const char *const *e = sandbox->environment; sandbox->unsandboxed && e && e[0]
-		 && nplain < 63; e += 2)
-		if (asprintf(&plain[nplain], "%s=%s", e[0], e[1]) >= 0)
-			nplain++;
-	plain[nplain] = NULL;
 	pid = fork();
 	if (pid == 0)
-		child(sandbox, &arguments, filter_fd, parent, plain);
-	for (int i = 0; i < nplain; i++)
-		free(plain[i]);
+		child(sandbox, &arguments, filter_fd, parent);
 	close(filter_fd);
 	return pid;
 }
