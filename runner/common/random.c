@@ -237,9 +237,6 @@ integers(const Fill *fill, const Words *words, void *out)
 		case WIRE_INT32:
 			EACH(uint32_t, half, first + below_small(words->half[i], small));
 			break;
-		case WIRE_INT16:
-			EACH(uint16_t, half, first + below_small(words->half[i], small));
-			break;
 		case WIRE_INT8:
 		case WIRE_UINT8:
 			EACH(uint8_t, half, first + below_small(words->half[i], small));

@@ -92,24 +92,14 @@ executor_read_places(const Executor *executor, const uint64_t *address, int n, s
 static bool
 write_stretch(pid_t pid, uint64_t address, uint64_t length, void *noise, size_t bytes)
 {
-	struct iovec local[PIECES];
-
-	while (length > 0)
+	for (uint64_t done = 0; done < length; done += bytes)
 	{
-		struct iovec remote = {(void *) (uintptr_t) address, 0};
-		unsigned long n = 0;
+		size_t		n = length - done < bytes ? length - done : bytes;
+		struct iovec local = {noise, n};
+		struct iovec remote = {(void *) (uintptr_t) (address + done), n};
 
-		for (; n < PIECES && remote.iov_len < length; n++)
-		{
-			size_t		left = length - remote.iov_len;
-
-			local[n] = (struct iovec) {noise, left < bytes ? left : bytes};
-			remote.iov_len += local[n].iov_len;
-		}
-		if (process_vm_writev(pid, local, n, &remote, 1, 0) != (ssize_t) remote.iov_len)
+		if (process_vm_writev(pid, &local, 1, &remote, 1, 0) != (ssize_t) n)
 			return false;
-		address += remote.iov_len;
-		length -= remote.iov_len;
 	}
 	return true;
 }
