@@ -17,7 +17,6 @@
 #include "agent.h"
 #include "common/clock.h"
 
-#define CONNECT_SECONDS	15.0
 /*
  * longer than the statement_timeout below: the server ends a slow statement, we end a dead
  * connection
@@ -209,29 +208,15 @@ establish(void)
 	 * fixed.
 	 */
 	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle",
-		"keepalives_interval", "keepalives_count",
-										   "tcp_user_timeout", "dbname", "client_encoding", NULL};
+		"keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
+		"client_encoding", "connect_timeout", NULL};
 	const char *const values[] = {"cudal1-agent", "30", "10", "3", "30000", agent_settings.conninfo,
-		"UTF8", NULL};
-	double		until = clock_now() + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CONNECT_SECONDS);
-	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+		"UTF8", agent_mode == AGENT_LEAVE ? "5" : "15", NULL};
 
-	connection = PQconnectStartParams(keywords, values, 1);
+	connection = PQconnectdbParams(keywords, values, 1);
 	if (!connection)
 		return false;
 	PQsetNoticeProcessor(connection, take_notice, NULL);
-	while (PQstatus(connection) != CONNECTION_BAD && status != PGRES_POLLING_OK
-		   && status != PGRES_POLLING_FAILED)
-	{
-		if (clock_now() > until)
-		{
-			note_problem("the server did not answer in time");
-			return false;
-		}
-		agent_wait(PQsocket(connection), status == PGRES_POLLING_READING ? POLLIN : POLLOUT, false,
-				   until);
-		status = PQconnectPoll(connection);
-	}
 	if (PQstatus(connection) != CONNECTION_OK)
 	{
 		note_problem(PQerrorMessage(connection));
