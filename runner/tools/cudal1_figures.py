@@ -1,4 +1,6 @@
 """All that a report shows of a database, as lists of rows by name."""
+import math
+
 FAILURES = ["malformed", "compile_error", "launch_failure", "timeout", "crash", "wrong_output",
             "cheat", "withdrawn", "reported"]
 CODES_SHOWN = 1500
@@ -55,6 +57,9 @@ class Figures:
         self.call("percentiles", "cudal1_percentiles", f"{self.where}, missing => {self.missing}")
         self.call("fast", "cudal1_fast_p",
                   f"{self.where}, p => '{{0.5,0.8,1,1.5,2,5,10}}', missing => {self.missing}")
+        # bins from a power of the root of 2 to the next
+        self.call("histogram", "cudal1_speedup_histogram",
+                  f"{self.where}, width => {math.log(2) / 2}, without_weak => {self.weak}")
         self.call("every", "cudal1_task_report", self.where)
         methods = sorted({r["method"] for r in self.data["methods"]})
         self.data["curves"] = [
