@@ -6,7 +6,6 @@
 #define CUDAL1_PROC_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,22 +78,6 @@ proc_waited(int schedstat_fd, double *seconds)
 		return false;
 	*seconds = (double) waited * 1e-9;
 	return true;
-}
-
-/* Bytes that RLIMIT_DATA counts; 0 where that is not known. */
-static inline uint64_t
-proc_data_bytes(pid_t pid)
-{
-	FILE	   *status = proc_open(pid, "status");
-	char		line[256];
-	unsigned long long kilobytes = 0;
-
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
-			break;
-	if (status)
-		fclose(status);
-	return kilobytes * 1024;
 }
 
 #endif							/* CUDAL1_PROC_H */

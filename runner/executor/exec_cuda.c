@@ -17,7 +17,6 @@
 
 #include "common/clock.h"
 #include "common/cuda_driver.h"
-#include "common/proc.h"
 #include "executor/guard.h"
 #include "executor/stain.h"
 
@@ -81,8 +80,7 @@ load(const char *path, uint32_t flags)
 		return failed("the GPU can't be opened: ", error);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
-	/* the limit is on what the code adds */
-	if (cudal1_guard_enter(proc_data_bytes(getpid()) + call->data_limit, true) != 0)
+	if (cudal1_guard_memory(call->data_limit, 0) != 0 || cudal1_guard_enter(true) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)

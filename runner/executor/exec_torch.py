@@ -100,9 +100,10 @@ class Executor:
     def serve(self):
         self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0))
         actions = {
-            wire.LOAD: self.load, wire.RUN: self.run,
-            wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
-            wire.ARENA: self.change_memory, wire.STATE: self.name_state,
+            wire.LOAD: self.load, wire.RUN: self.run, wire.DESCRIBE: self.describe,
+            wire.GENERATE: lambda count, *_: self.generator.generate(count),
+            wire.ARENA: lambda *_: self.generator.change_memory(self.handed[0]),
+            wire.STATE: lambda *_: self.control.text(self.state.names()),
             wire.PARSE: self.parse, wire.OPERATIONS: self.count_operations,
         }
         while True:
@@ -144,12 +145,6 @@ class Executor:
         self.generator = torch_generator.Generator(self, TENSOR)
         return self.generator.describe()
 
-    def generate(self, count, flags, seed):
-        self.generator.generate(count)
-
-    def change_memory(self, slots, flags, seed):
-        self.generator.change_memory(self.handed[0])
-
     def map_inputs(self, slots):
         (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
         if self.gpu:
@@ -157,7 +152,7 @@ class Executor:
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
 
             def view(slot, dtype, count, offset):
-                return self.gpu.view(dtype, count, slot * slot_bytes + offset, (count,))
+                return self.gpu.view(dtype, count, slot * slot_bytes + offset)
         else:
             nbytes = os.fstat(self.memory_fd).st_size
             if nbytes:
@@ -210,7 +205,11 @@ class Executor:
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed
-        if not self.enter_guard():
+        # the CUDA driver reserves address space by the terabyte
+        space = 0 if self.gpu else self.data_bytes + SPARE_BYTES
+        if (self.guard.cudal1_guard_memory(self.data_bytes, space) != 0
+                or self.guard.cudal1_guard_enter(self.gpu is not None) != 0
+                or self.guard.cudal1_guard_seal() != 0):
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
         seed_all(seed)
@@ -248,17 +247,6 @@ class Executor:
         if not self.code:
             return self.moving.moved if self.moving else 0
         return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
-
-    def enter_guard(self):
-        """The CUDA driver reserves address space by the terabyte, so there the limit is on data
-        alone.
-        """
-        guard, gpu = self.guard, self.gpu is not None
-        data_bytes = common.own_data_bytes() + self.data_bytes
-        return (
-            (gpu or guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0)
-            and guard.cudal1_guard_enter(data_bytes, gpu) == 0 and guard.cudal1_guard_seal() == 0
-        )
 
     def construct(self, model, arguments, keywords, seed):
         """A model from the weights' seed. Both sides' constructors run on the CPU, as KernelBench
@@ -324,9 +312,6 @@ class Executor:
             if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
                 value |= wire.RANDOM
         return value
-
-    def name_state(self, count, flags, seed):
-        self.control.text(self.state.names())
 
     def count_operations(self, slot, flags, seed):
         # older versions of PyTorch have none
@@ -495,14 +480,7 @@ class Executor:
             if not results.is_lazy(value) and value.layout == torch.strided and value.numel() > 0:
                 first = value.data_ptr() - base
                 kept.append((first, first + calls.span(value) * value.element_size()))
-        bounds = []
-        for first, end in sorted(kept):
-            if first <= 0:
-                continue
-            if bounds and first <= bounds[-1]:
-                bounds[-1] = max(bounds[-1], end)
-            else:
-                bounds += [first, end]
+        bounds = [bound for pair in kept if pair[0] > 0 for bound in pair]
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
@@ -571,13 +549,9 @@ def limit_build(guard, device, data_bytes, ahead):
         # what the driver takes is not the code's
         torch.empty(1, device=device)
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
-    if device == "cpu" and guard.cudal1_guard_space(data_bytes + SPARE_BYTES) != 0:
-        sys.exit("exec_torch: address space can't be limited")
-    for limit, value in (
-        (resource.RLIMIT_NPROC, BUILD_PROCESSES),
-        (resource.RLIMIT_DATA, common.own_data_bytes() + data_bytes),
-    ):
-        resource.setrlimit(limit, (value, value))
+    if guard.cudal1_guard_memory(data_bytes, data_bytes + SPARE_BYTES if device == "cpu" else 0):
+        sys.exit("exec_torch: memory can't be limited")
+    resource.setrlimit(resource.RLIMIT_NPROC, (BUILD_PROCESSES, BUILD_PROCESSES))
 
 
 def build(guard, source_fd, device, data_bytes, ahead):

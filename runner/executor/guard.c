@@ -20,7 +20,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -146,17 +145,21 @@ apply_own(void)
 }
 
 int
-cudal1_guard_space(uint64_t bytes)
+cudal1_guard_memory(uint64_t data, uint64_t space)
 {
-	unsigned long pages = 0;
-	FILE	   *statm = fopen("/proc/self/statm", "re");
+	FILE	   *status = fopen("/proc/self/status", "re");
+	char		line[256];
+	unsigned long size = 0;		/* in kB; without a /proc the process is small */
+	unsigned long own = 0;
 
-	/* without a /proc the process is small */
-	if (statm && fscanf(statm, "%lu", &pages) != 1)
-		pages = 0;
-	if (statm)
-		fclose(statm);
-	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmSize: %lu", &size) != 1 && sscanf(line, "VmData: %lu", &own) == 1)
+			break;
+	if (status)
+		fclose(status);
+	if (space > 0 && limit(RLIMIT_AS, (size << 10) + space) != 0)
+		return -1;
+	return limit(RLIMIT_DATA, (own << 10) + data);
 }
 
 int
@@ -194,15 +197,13 @@ cudal1_guard_files(const char *lower, const char *at)
 }
 
 int
-cudal1_guard_enter(uint64_t data_bytes, bool gpu)
+cudal1_guard_enter(bool gpu)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (limit(limits[i].resource, limits[i].value) != 0)
 			return -1;
 	if (limit(RLIMIT_NPROC, most_threads) != 0
 		|| limit(RLIMIT_NOFILE, gpu ? GPU_DESCRIPTORS : DESCRIPTORS) != 0 || limit_stack() != 0)
-		return -1;
-	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;
 	return apply_own() == 0 ? apply(&program[0]) : -1;
 }
@@ -249,20 +250,10 @@ cudal1_guard_keep(const uint64_t *bounds, uint64_t n)
 static bool
 is_kept(uint64_t address)
 {
-	uint64_t	low = 0;
-	uint64_t	high = nkept;
-
-	/* the first whose end lies beyond */
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (kept[2 * middle + 1] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nkept && kept[2 * low] <= address;
+	for (uint64_t i = 0; i < 2 * nkept; i += 2)
+		if (kept[i] <= address && address < kept[i + 1])
+			return true;
+	return false;
 }
 
 static bool

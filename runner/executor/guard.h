@@ -18,17 +18,17 @@ extern int	cudal1_guard_read(void);
 extern void cudal1_guard_threads(uint64_t most);
 
 /*
- * limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0
- * or -1. gpu: whether the CUDA driver is at work
+ * limits on threads and descriptors, and the filter that holds while a candidate is loaded; 0 or
+ * -1. gpu: whether the CUDA driver is at work
  */
-extern int	cudal1_guard_enter(uint64_t data_bytes, bool gpu);
+extern int	cudal1_guard_enter(bool gpu);
 
 /*
- * Limits what the process may map beyond what it has, counting what RLIMIT_DATA does not: shared
- * mappings of /dev/zero, stacks. Before cudal1_guard_enter; not for code that reserves address
- * space by the terabyte, as CUDA's driver does. 0 or -1.
+ * Limits what the process may add to its memory, before cudal1_guard_enter: `data` as RLIMIT_DATA
+ * counts, and `space`, which counts shared mappings of /dev/zero and stacks, too, and is 0 for code
+ * that reserves address space by the terabyte, as CUDA's driver does. 0 or -1.
  */
-extern int	cudal1_guard_space(uint64_t bytes);
+extern int	cudal1_guard_memory(uint64_t data, uint64_t space);
 
 /*
  * Gives the process, in a mount namespace of its own, files at the folder `at`: those in `lower`,
@@ -53,7 +53,7 @@ extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t in
 
 /*
  * For a run's outputs, `n` in `table` (WireTensor). keep: what outlives a run, as n pairs of
- * addresses, first and end, in order and apart; it stays the caller's. find_shared: the first from
+ * addresses, first and end; it stays the caller's. find_shared: the first from
  * `first` on that lies within that, whose elements share places, or that shares places with an
  * earlier one; n if none does. make_pages: an output is memory, not a promise of it, so pages that
  * no run has written, and that the kernel would make when they are read, are made.

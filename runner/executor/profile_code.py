@@ -15,7 +15,6 @@ import ctypes
 import json
 import math
 import os
-import runpy
 import shutil
 import subprocess
 import sys
@@ -259,13 +258,11 @@ class Arguments:
     """Arguments of compiled code, made as a measurement makes them."""
 
     def __init__(self, folder):
-        wire = runpy.run_path(os.path.join(folder, "wire.py"))
-        self.codes = {name: code for code, name in wire["DTYPES"].items()}
-        self.sizes = wire["SIZES"]
-        self.fill = ctypes.CDLL(os.path.join(folder, "libcudal1guard.so")).cudal1_guard_fill
-        self.fill.argtypes = (ctypes.c_void_p, ctypes.c_uint64, *2 * [ctypes.c_uint32],
-                              *2 * [ctypes.c_double])
-        self.fill.restype = None
+        import torch_common
+        import wire
+        self.codes = {name: code for code, name in wire.DTYPES.items()}
+        self.sizes = wire.SIZES
+        self.fill = torch_common.load_guard(folder).cudal1_guard_fill
 
     def array(self, argument):
         """Memory with random values, zeros for an output; its address and bytes."""
@@ -324,8 +321,6 @@ def compiled(folder, task, device):
 def loaded(folder, device):
     """A call of a module's forward, and what waits for its end."""
     import torch
-    # at the end, so that the code's file is no module of Python's own
-    sys.path.append(folder)
     import torch_common as common
     modules = []
     for name, file in (("task", "reference.py"), ("candidate", "code.py")):
@@ -344,6 +339,8 @@ def loaded(folder, device):
 
 
 def call_inside(tool, folder, told, device):
+    # at the end, so that the code's file is no module of Python's own
+    sys.path.append(folder)
     with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
         task = json.load(file)
     call, wait = (loaded(folder, device) if task["language"] == "pytorch"

@@ -30,8 +30,8 @@ def load_guard(libdir):
     number, place = ctypes.c_uint64, ctypes.c_void_p
     # what each returns, and takes
     functions = {
-        "guard_enter": (ctypes.c_int, number, ctypes.c_bool),
-        "guard_space": (ctypes.c_int, number),
+        "guard_enter": (ctypes.c_int, ctypes.c_bool),
+        "guard_memory": (ctypes.c_int, number, number),
         "guard_threads": (None, number),
         "guard_fill": (None, place, number, *2 * [ctypes.c_uint32], *2 * [ctypes.c_double]),
         "guard_map": (place, ctypes.c_int, number),
@@ -60,15 +60,6 @@ def refuse_processes():
     os.posix_spawn = os.posix_spawnp = refuse
     # it makes a file for a linker before it asks for one
     ctypes.util._findLib_gcc = lambda name: None
-
-
-def own_data_bytes():
-    """What RLIMIT_DATA already counts, so that the limit is on what the code adds."""
-    with open("/proc/self/status") as status:
-        for line in status:
-            if line.startswith("VmData:"):
-                return int(line.split()[1]) * 1024
-    return 0
 
 
 def make_module(name, source):

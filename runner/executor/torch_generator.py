@@ -35,7 +35,7 @@ class Generator:
             # its context needs no queues for streams, which take half of the time to make
             os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
             self.gpu.open(self.executor.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
-        if self.executor.guard.cudal1_guard_enter(0, self.gpu is not None) != 0:
+        if self.executor.guard.cudal1_guard_enter(self.gpu is not None) != 0:
             raise common.Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
         common.refuse_processes()
@@ -162,13 +162,13 @@ class Generator:
             return place.as_strided(value.shape, value.stride())
         place = self.gpu.places.get(offset)
         if place is None:
-            place = self.gpu.view(value.dtype, value.numel(), offset, (value.numel(),))
+            place = self.gpu.view(value.dtype, value.numel(), offset)
             place = self.gpu.places[offset] = place.as_strided(value.shape, value.stride())
         return place
 
     def write_number(self, offset, number):
         if self.gpu:
-            place = self.gpu.view(torch.int64, 1, offset, (1,))
+            place = self.gpu.view(torch.int64, 1, offset)
             place.copy_(torch.tensor(struct.unpack("=q", number), device="cpu"))
         else:
             self.memory[offset:offset + 8] = number

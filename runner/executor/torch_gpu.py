@@ -7,10 +7,6 @@ import os
 import types
 
 import torch
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
 from torch_common import Unsupported
 
@@ -57,28 +53,16 @@ class Gpu:
         self.inputs = inputs.value
         self.places.clear()
 
-    def view(self, dtype, count, offset, shape):
+    def view(self, dtype, count, offset):
+        # integers of its size, because the interface does not name each type
         interface = {
-            "shape": (count,), "typestr": type_name(dtype),
+            "shape": (count,), "typestr": f"<i{torch.empty((), dtype=dtype).element_size()}",
             "data": (self.inputs + offset, False), "version": 3,
         }
         flat = torch.as_tensor(
             types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda"
         )
-        return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
-
-
-def type_name(dtype):
-    """A type as the array interface names it, or integers of its size where NumPy has no such type
-    of its own (bfloat16).
-    """
-    try:
-        found = numpy.dtype(str(dtype).removeprefix("torch."))
-    except TypeError:
-        found = None
-    if found and found.kind in "biuf":
-        return found.str
-    return f"<i{torch.empty((), dtype=dtype).element_size()}"
+        return flat.view(dtype)
 
 
 def open_cudnn():

@@ -14,19 +14,6 @@ import subprocess
 import tempfile
 
 
-class Names:
-    """Of temporary files and folders: the same, in the same order, in each process."""
-
-    def __init__(self):
-        self.numbers = itertools.count()
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return f"{next(self.numbers):08}"
-
-
 def make_temporary(suffix=None, prefix=None, dir=None):
     """A folder, which an executor finds as its build has left it."""
     path = os.path.join(
@@ -41,7 +28,8 @@ def use_folder(folder):
     """Makes a folder the one where code looks for its files, and writes."""
     os.environ["HOME"] = os.path.join(folder, "home")
     os.environ["TMPDIR"] = tempfile.tempdir = os.path.join(folder, "tmp")
-    tempfile._name_sequence = Names()
+    # the same names, in the same order, in each process
+    tempfile._name_sequence = map("{:08}".format, itertools.count())
     tempfile.mkdtemp = make_temporary
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     tempfile._bin_openflags = tempfile._text_openflags = flags
