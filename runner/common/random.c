@@ -209,7 +209,7 @@ floats(const Fill *fill, const Words *words, void *out)
 			break;
 		default:
 			for (size_t i = 0; i < WORDS; i++)
-				tensor_store_float(out, fill->dtype, i, value[i]);
+				tensor_store(out, fill->dtype, i, value[i], (int64_t) value[i]);
 	}
 }
 
@@ -256,10 +256,10 @@ integers(const Fill *fill, const Words *words, void *out)
 		default:
 			for (size_t i = 0; i < WORDS / (fill->wide ? 2 : 1); i++)
 			{
-				uint64_t	value = fill->wide ? below(words->whole[i], span)
-					: below_small(words->half[i], small);
+				int64_t		value = (int64_t) (first + (fill->wide ? below(words->whole[i], span)
+													   : below_small(words->half[i], small)));
 
-				tensor_store_integer(out, fill->dtype, i, (int64_t) (first + value));
+				tensor_store(out, fill->dtype, i, (double) value, value);
 			}
 	}
 }

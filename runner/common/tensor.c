@@ -87,30 +87,6 @@ tensor_dtype_parse(const char *name)
 	return 0;
 }
 
-const char *
-tensor_dtype_names(void)
-{
-	static char names[256];
-
-	names[0] = '\0';
-	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
-		if (!dtypes[i].modules)
-			strcat(strcat(names, names[0] ? ", " : ""), dtypes[i].name);
-	return names;
-}
-
-void
-tensor_store_float(void *out, uint32_t dtype, size_t i, double value)
-{
-	tensor_store(out, dtype, i, value, dtype > WIRE_LAST_FLOAT ? (int64_t) value : 0);
-}
-
-void
-tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value)
-{
-	tensor_store(out, dtype, i, (double) value, value);
-}
-
 bool
 tensor_finish(Tensor *tensor)
 {
@@ -350,18 +326,17 @@ tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change
 					(float) change_of(change, ((const float *) from)[source + i]);
 		else
 			for (size_t i = 0; i < left; i++)
-				tensor_store_float(to, dtype, first + i,
-								   change_of(change, tensor_load(from, dtype, source + i)));
+				tensor_store(to, dtype, first + i,
+							 change_of(change, tensor_load(from, dtype, source + i)), 0);
 	}
 	for (size_t i = 0; change->halved && i < n; i++)
 		if (change_large(change, i) == 0)
-			tensor_store_float(to, dtype, i, 0);
+			tensor_store(to, dtype, i, 0, 0);
 	for (uint32_t k = 0; k < change->outliers; k++)
 	{
 		size_t		i = change->outlier[k];
 
-		tensor_store_float(to, dtype, i, change->large
-						   * change_of(change, tensor_load(from, dtype,
-														   change_source(change, i))));
+		tensor_store(to, dtype, i, change->large
+					 * change_of(change, tensor_load(from, dtype, change_source(change, i))), 0);
 	}
 }

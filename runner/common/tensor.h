@@ -30,14 +30,9 @@ typedef struct Tensor
 
 extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */
 extern const char *tensor_dtype_name(uint32_t dtype);
-/* of a signature's array: 0 if unknown; all names that there are */
+/* of a signature's array: 0 if unknown */
 extern uint32_t tensor_dtype_parse(const char *name);
-extern const char *tensor_dtype_names(void);
 extern bool tensor_dtype_is_float(uint32_t dtype);
-
-/* a number as an element of any type */
-extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value);
-extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
 
 /*
  * fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a

@@ -110,6 +110,7 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	const json_t *value = json_object_get(o, "value");
 	int			role = word_of(o, "role", roles, 4);
 	int			init = word_of(o, "init", inits, 4);
+	double		number;
 
 	memset(a, 0, sizeof(*a));
 	if (!name || strlen(name) >= sizeof(a->name))
@@ -122,18 +123,15 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	a->role = (ArgumentRole) role;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
 	if (a->tensor.dtype == 0)
-		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of %s", name,
-					 tensor_dtype_names());
+		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of float64, "
+					 "float32, float16, bfloat16, int64, int32, uint8, bool", name);
 	if (a->role == ROLE_SCALAR)
 	{
 		if (!json_is_number(value) && !json_is_boolean(value))
 			return wrong(error, size, "signature: scalar \"%s\" needs a \"value\"", name);
-		if (json_is_integer(value))
-			tensor_store_integer(a->scalar, a->tensor.dtype, 0, json_integer_value(value));
-		else if (json_is_boolean(value))
-			tensor_store_integer(a->scalar, a->tensor.dtype, 0, json_is_true(value));
-		else
-			tensor_store_float(a->scalar, a->tensor.dtype, 0, json_real_value(value));
+		number = json_is_true(value) ? 1 : json_number_value(value);
+		tensor_store(a->scalar, a->tensor.dtype, 0, number, json_is_integer(value)
+					 ? json_integer_value(value) : (int64_t) number);
 		return tensor_finish(&a->tensor);
 	}
 	if (!json_is_array(shape) || json_array_size(shape) > WIRE_MAX_DIMS)

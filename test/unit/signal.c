@@ -43,8 +43,8 @@ static bool
 host_bases(Measure *measure, const void *arrays, uint32_t n, const Tensor *tensor, void *bases)
 {
 	for (size_t i = 0; i < tensor->elements; i++)
-		tensor_store_float(bases, tensor->dtype, i,
-						   tensor_base(arrays, measure->output_bytes, n, tensor->dtype, i));
+		tensor_store(bases, tensor->dtype, i,
+					 tensor_base(arrays, measure->output_bytes, n, tensor->dtype, i), 0);
 	return true;
 }
 

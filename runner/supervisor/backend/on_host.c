@@ -101,8 +101,8 @@ static bool
 host_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
 	for (size_t i = 0; i < tensor->elements; i++)
-		tensor_store_float(bases, tensor->dtype, i,
-						   tensor_base(outputs, m->output_bytes, n, tensor->dtype, i));
+		tensor_store(bases, tensor->dtype, i,
+					 tensor_base(outputs, m->output_bytes, n, tensor->dtype, i), 0);
 	return true;
 }
 
