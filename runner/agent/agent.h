@@ -64,6 +64,8 @@ typedef struct AgentDevice
 {
 	char	   *key;
 	char	   *line;			/* of cudal1-measure --devices */
+	bool		gpu;
+	int			index;			/* of a GPU, in the order of the bus */
 	int64_t		device_id;		/* 0: not registered */
 	int64_t		claims;			/* asked for since the start */
 	int64_t		begun;			/* jobs, since the start */

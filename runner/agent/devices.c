@@ -17,15 +17,7 @@
 
 #define SEARCH_SECONDS	240.0
 
-typedef struct
-{
-	char	   *line;
-	char	   *key;
-	bool		gpu;
-	int			index;			/* of a GPU, in the order of the bus */
-} Found;
-
-static Found found[AGENT_MAX_DEVICES];
+static AgentDevice found[AGENT_MAX_DEVICES];
 static int	nfound = 0;
 
 static void
@@ -43,7 +35,7 @@ take_device(void *owner, char *line, size_t length)
 	class = json_string_value(json_object_get(root, "class"));
 	index = json_object_get(json_object_get(root, "details"), "index");
 	if (key && class)
-		found[nfound++] = (Found){.line = agent_format("%s", line),
+		found[nfound++] = (AgentDevice){.line = agent_format("%s", line),
 			.key = agent_format("%s", key),
 			.gpu = strcmp(class, "cuda") == 0,
 			.index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
@@ -78,7 +70,7 @@ ask(void)
 
 /* whether a member of CUDA_VISIBLE_DEVICES names this GPU */
 static bool
-is_named(const Found *f, const char *word, size_t length)
+is_named(const AgentDevice *f, const char *word, size_t length)
 {
 	bool		number = length > 0 && length < 6 && strspn(word, "0123456789") >= length;
 
@@ -87,7 +79,7 @@ is_named(const Found *f, const char *word, size_t length)
 }
 
 static bool
-is_visible(const Found *f)
+is_visible(const AgentDevice *f)
 {
 	const char *list = f->gpu ? getenv("CUDA_VISIBLE_DEVICES") : NULL;
 	bool		known = true;
@@ -111,7 +103,7 @@ is_visible(const Found *f)
 }
 
 static bool
-is_chosen(const Found *f)
+is_chosen(const AgentDevice *f)
 {
 	const char *which = agent_settings.device;
 
@@ -131,13 +123,10 @@ devices_find(AgentDevice *devices)
 	{
 		if (!is_chosen(&found[i]))
 			continue;
-		if (!is_visible(&found[i]))
-		{
+		if (is_visible(&found[i]))
+			devices[n++] = found[i];
+		else
 			hidden++;
-			continue;
-		}
-		devices[n].key = found[i].key;
-		devices[n++].line = found[i].line;
 	}
 	if (n == 0)
 		agent_log("%s --devices finds no device for --device %s%s", agent_settings.measure,
