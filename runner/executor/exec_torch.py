@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import torch_common as common  # noqa: E402
 import wire  # noqa: E402
-MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
+MESSAGE = struct.Struct(wire.MESSAGE)
 PLACE = struct.Struct("=Q")     # the first member of TENSOR
 BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
@@ -77,8 +77,6 @@ class Executor:
         self.guard = guard
         self.gpu = gpu
         self.data_bytes = data_bytes
-        self.dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
-        self.codes = {dtype: code for code, dtype in self.dtypes.items()}
         self.task_source, self.code, self.built = common.read_sources(source_fd)
         self.outputs = []
         self.inputs = []
@@ -142,7 +140,7 @@ class Executor:
             return
 
     def describe(self, slots, flags, seed):
-        self.generator = torch_generator.Generator(self, TENSOR)
+        self.generator = torch_generator.Generator(self)
         return self.generator.describe()
 
     def map_inputs(self, slots):
@@ -171,7 +169,7 @@ class Executor:
             for i in range(n)
         ]
         self.inputs = calls.map_arguments(
-            entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots, self.dtypes,
+            entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots,
             view, "cuda" if self.gpu else "cpu",
         )
 
@@ -416,7 +414,7 @@ class Executor:
         if not self.code and not any(tensor.numel() for tensor in result):
             raise common.Unsupported("a run returns no elements")
         for tensor in result:
-            calls.check_tensor(tensor, self.codes, "a run returns")
+            calls.check_tensor(tensor, "a run returns")
             address = tensor.data_ptr() - base
             if self.gpu and not (
                 tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
@@ -429,18 +427,10 @@ class Executor:
                                              "in memory of PyTorch's allocator for the GPU")
                 tensor = self.copy(tensor)
                 address = tensor.data_ptr() - base
-            self.control.memory[at:at + TENSOR.size] = self.entry(tensor, max(address, 0))
+            TENSOR.pack_into(self.control.memory, at, *calls.entry_of(tensor, max(address, 0)))
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, n)
         self.copy_shared(result, run)
-
-    def entry(self, tensor, address):
-        """A tensor's entry in the table."""
-        shape, stride = tensor.shape, tensor.stride()
-        fill = (0,) * (wire.MAX_DIMS - len(shape))
-        return TENSOR.pack(
-            address, self.codes[tensor.dtype], len(shape), *shape, *fill, *stride, *fill
-        )
 
     def copy_shared(self, result, run):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
@@ -457,10 +447,8 @@ class Executor:
             at = find(self.table + before, at, n)
         while at < n:
             tensor = self.copy(result[at])
-            place = wire.TABLE_AT + before + at * TENSOR.size
-            self.control.memory[place:place + TENSOR.size] = self.entry(
-                tensor, tensor.data_ptr() - base
-            )
+            TENSOR.pack_into(self.control.memory, wire.TABLE_AT + before + at * TENSOR.size,
+                             *calls.entry_of(tensor, tensor.data_ptr() - base))
             at = find(self.table + before, at + 1, n)
         if not self.gpu:
             self.guard.cudal1_guard_make_pages(self.table + before, n)
@@ -676,6 +664,7 @@ if __name__ == "__main__":
     import torch_results as results
     import torch_scratch as scratch
     import torch_state
+    from torch_arguments import TENSOR
     from torch_results import flatten
     sys.path.remove(HERE)
     main()

@@ -15,6 +15,9 @@ import wire
 
 PAGE, LINE = 4096, 64
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+TENSOR = struct.Struct(wire.TENSOR)
+DTYPES = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
+CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 
 class Layout:
@@ -23,7 +26,7 @@ class Layout:
     share it in a slot, too.
     """
 
-    def __init__(self, values, codes, drawn):
+    def __init__(self, values, drawn):
         self.offsets = {i: 8 * k for k, i in enumerate(sorted(drawn))}
         self.drawn = set(drawn)
         self.likes = list(map(like, values))
@@ -41,22 +44,20 @@ class Layout:
                     self.anchors[i] = held[0], values[i].data_ptr() - one.data_ptr()
             end = begin + last - first
         self.bytes = aligned(end)
-        self.entries = [self.entry(i, value, codes) for i, value in enumerate(values)]
+        self.entries = [self.entry(i, value) for i, value in enumerate(values)]
         self.traits = [trait(i, values) for i in range(len(values))]
 
-    def entry(self, i, value, codes):
+    def entry(self, i, value):
         """An argument as in WireTensor."""
         if isinstance(value, torch.Tensor):
-            fill = (0,) * (wire.MAX_DIMS - value.dim())
-            return (self.offsets.get(i, 0), codes[value.dtype], value.dim(), *value.shape, *fill,
-                    *value.stride(), *fill)
+            return entry_of(value, self.offsets.get(i, 0))
         value = plain(value)
         at = self.offsets[i] if i in self.drawn else int.from_bytes(packed(value), "little")
         return (at, kind_of(value), int(i in self.drawn), *(0,) * (2 * wire.MAX_DIMS))
 
-    def write(self, control, tensor):
+    def write(self, control):
         for i, entry in enumerate(self.entries):
-            tensor.pack_into(control.memory, wire.TABLE_AT + i * tensor.size, *entry)
+            TENSOR.pack_into(control.memory, wire.TABLE_AT + i * TENSOR.size, *entry)
         struct.pack_into("=I", control.memory, wire.TENSORS_AT, len(self.entries))
         struct.pack_into("=Q", control.memory, wire.SLOT_BYTES_AT, self.bytes)
         struct.pack_into(f"={len(self.traits)}I", control.memory, wire.TRAITS_AT, *self.traits)
@@ -107,7 +108,14 @@ class Arguments(list):
         return arguments
 
 
-def map_arguments(entries, traits, slots, dtypes, view, device):
+def entry_of(tensor, address):
+    """A tensor as in WireTensor."""
+    fill = (0,) * (wire.MAX_DIMS - tensor.dim())
+    return (address, CODES[tensor.dtype], tensor.dim(), *tensor.shape, *fill, *tensor.stride(),
+            *fill)
+
+
+def map_arguments(entries, traits, slots, view, device):
     """The arguments of each slot, of which `view` gives dense memory: view(slot, dtype, count,
     offset).
     """
@@ -126,9 +134,9 @@ def map_arguments(entries, traits, slots, dtypes, view, device):
                 continue
             shape, stride = sizes[:ndim], sizes[wire.MAX_DIMS:wire.MAX_DIMS + ndim]
             if 0 in shape:
-                tensor = torch.empty_strided(shape, stride, dtype=dtypes[dtype], device=device)
+                tensor = torch.empty_strided(shape, stride, dtype=DTYPES[dtype], device=device)
             else:
-                tensor = view(slot, dtypes[dtype], reach(shape, stride), value)
+                tensor = view(slot, DTYPES[dtype], reach(shape, stride), value)
                 tensor = tensor.as_strided(shape, stride)
             arguments.append(as_it_was(tensor, trait))
         made.append(arguments)
@@ -163,7 +171,7 @@ def number(kind, bits):
     return value != 0 if kind == wire.PY_BOOL else value
 
 
-def check(values, codes):
+def check(values):
     """Raises Unsupported for what no model can get."""
     if len(values) > wire.MAX_TENSORS:
         raise common.Unsupported(
@@ -171,12 +179,12 @@ def check(values, codes):
         )
     for value in values:
         if isinstance(value, torch.Tensor):
-            check_tensor(value, codes, "get_inputs gives")
+            check_tensor(value, "get_inputs gives")
         else:
             packed(plain(value))
 
 
-def check_tensor(value, codes, gives):
+def check_tensor(value, gives):
     """Raises Unsupported for a tensor that a slot or a table can't describe."""
     if type(value) not in PLAIN:
         # it may be anything, later; what counts is memory
@@ -188,7 +196,7 @@ def check_tensor(value, codes, gives):
         reason = f"a tensor of layout {value.layout}; dense ones are supported"
     elif value.is_meta:
         reason = "a tensor on the device meta, which holds no elements"
-    elif value.dtype not in codes:
+    elif value.dtype not in CODES:
         reason = (f"a tensor of type {value.dtype}; supported are "
                   f"{', '.join(wire.DTYPES.values())}")
     elif value.dim() > wire.MAX_DIMS:

@@ -23,9 +23,8 @@ CALLS, CALL_SECONDS = 32, 0.3
 
 
 class Generator:
-    def __init__(self, executor, tensor):
+    def __init__(self, executor):
         self.executor, self.control, self.gpu = executor, executor.control, executor.gpu
-        self.tensor = tensor
         self.random = inputs.CipherRandom(executor.guard)
         self.batched = inputs.BatchedRandom("cuda") if self.gpu else None
 
@@ -52,7 +51,7 @@ class Generator:
         on_gpu = first is not None
         if first is None:
             first = self.fresh()
-        calls.check(first, self.executor.codes)
+        calls.check(first)
         given = any(calls.counts(value) for value in first)
         sample = calls.sampled(first, SAMPLE)
         if not on_gpu or bytes_of(first) > inputs.BATCH_BYTES:
@@ -69,10 +68,8 @@ class Generator:
             if not isinstance(value, torch.Tensor) and value is not None
         }
         # a number on a GPU has to be waited for, so there one that stays the same is told once
-        self.layout = calls.Layout(
-            values, self.executor.codes, numbers & drawn if self.gpu else numbers
-        )
-        self.layout.write(self.control, self.tensor)
+        self.layout = calls.Layout(values, numbers & drawn if self.gpu else numbers)
+        self.layout.write(self.control)
         large = bytes_of(values) > LARGE_BYTES
         first = values = None
         if not self.gpu:
@@ -97,7 +94,7 @@ class Generator:
         for _ in range(CALLS):
             values = others = None
             values = self.fresh()
-            calls.check(values, self.executor.codes)
+            calls.check(values)
             others = calls.sampled(values, SAMPLE)
             drawn.update(
                 i for i, (one, other) in enumerate(zip(sample, others))

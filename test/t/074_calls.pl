@@ -9,10 +9,7 @@ import collections, os, pathlib, struct, sys, tempfile, types
 import numpy, torch
 from torch import nn
 sys.path.insert(0, sys.argv[1])
-import torch_arguments as calls, torch_builds as builds, torch_common as common, wire
-
-dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
-codes = {dtype: code for code, dtype in dtypes.items()}
+import torch_arguments as calls, torch_builds as builds, torch_common as common
 
 def say(good, name):
     print("ok" if good else "not ok", "-", name, flush=True)
@@ -20,13 +17,13 @@ def say(good, name):
 def handed(*given, drawn=None, fixed=()):
     """What a model gets in two slots of the calls of get_inputs that are given."""
     torch.set_grad_enabled(False)
-    calls.check(given[0], codes)
+    calls.check(given[0])
     drawn = {i for i, value in enumerate(given[0]) if not isinstance(value, torch.Tensor) and value is not None} - set(fixed)
-    layout = calls.Layout(given[0], codes, drawn)
+    layout = calls.Layout(given[0], drawn)
     memory = bytearray(layout.bytes * len(given) or 1)
     def view(slot, dtype, count, offset):
         return torch.frombuffer(memory, dtype=dtype, count=count, offset=slot * layout.bytes + offset)
-    got = calls.map_arguments(layout.entries, layout.traits, len(given), dtypes, view, "cpu")
+    got = calls.map_arguments(layout.entries, layout.traits, len(given), view, "cpu")
     for slot, values in enumerate(given):
         tensors, numbers = layout.split(values)
         for offset, value in tensors:
@@ -56,7 +53,7 @@ for name, make in ways.items():
         say(got.dtype == value.dtype and got.shape == value.shape and got.stride() == value.stride() and torch.equal(got, value), f"{name} has its values and strides")
 one = torch.rand(8, 8)
 q, k = handed([one, one])[0]
-say(calls.Layout([torch.rand(64)[3:]], codes, set()).offsets[0] % 64 == 12, "a slice begins where it did in a line of caches")
+say(calls.Layout([torch.rand(64)[3:]], set()).offsets[0] % 64 == 12, "a slice begins where it did in a line of caches")
 say(q is k, "two arguments that are one tensor stay one")
 q, k = handed([one, one.t()])[0]
 q[0, 1] = 5
