@@ -43,7 +43,6 @@ agent_log(const char *format, ...)
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
-	fflush(stderr);
 }
 
 char *

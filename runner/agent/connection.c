@@ -46,27 +46,15 @@ connection_problem(void)
 	return problem ? problem : "no reason given";
 }
 
-/*
- * Makes one line of what libpq or the server says. Each address of a server has a line, and hints
- * begin with a tab.
- */
+/* Notes what libpq or the server says: a line for each address of a server, and hints. */
 static void
 note_problem(const char *text)
 {
-	char	   *noted = agent_format("%s%s", text, text);
-	char	   *to = noted;
+	char	   *noted = agent_format("%s", text);
+	size_t		length = strlen(noted);
 
-	for (const char *line = text; *line; line += strspn(line, "\n"))
-	{
-		size_t		length = strcspn(line, "\n");
-
-		if (*line != '\t' && to > noted)
-			to = stpcpy(to, "; ");
-		if (*line != '\t')
-			to = mempcpy(to, line, length);
-		line += length;
-	}
-	*to = '\0';
+	if (length > 0 && noted[length - 1] == '\n')
+		noted[length - 1] = '\0';
 	free(problem);
 	problem = noted;
 }
