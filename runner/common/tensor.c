@@ -11,7 +11,6 @@
 
 typedef struct DtypeEntry
 {
-	uint32_t	dtype;
 	const char *name;
 	size_t		size;
 	double		epsilon;		/* from 1 to the next number; 0: of integers */
@@ -25,65 +24,55 @@ typedef struct DtypeEntry
  * differ by; of half precision a few of the type's roundings
  */
 static const DtypeEntry dtypes[] = {
-	{WIRE_FLOAT64, "float64", 8, DBL_EPSILON, 1e-7, 1e-8},
-	{WIRE_FLOAT32, "float32", 4, FLT_EPSILON, 1e-3, 1e-4},
-	{WIRE_FLOAT16, "float16", 2, 0x1p-10, 1e-2, 1e-2},
-	{WIRE_BFLOAT16, "bfloat16", 2, 0x1p-7, 2e-2, 2e-2},
-	{WIRE_INT64, "int64", 8},
-	{WIRE_INT32, "int32", 4},
-	{WIRE_INT16, "int16", 2,.modules = true},
-	{WIRE_INT8, "int8", 1,.modules = true},
-	{WIRE_UINT8, "uint8", 1},
-	{WIRE_BOOL, "bool", 1},
+	[0] = {"unknown"},
+	[WIRE_FLOAT64] = {"float64", 8, DBL_EPSILON, 1e-7, 1e-8},
+	[WIRE_FLOAT32] = {"float32", 4, FLT_EPSILON, 1e-3, 1e-4},
+	[WIRE_FLOAT16] = {"float16", 2, 0x1p-10, 1e-2, 1e-2},
+	[WIRE_BFLOAT16] = {"bfloat16", 2, 0x1p-7, 2e-2, 2e-2},
+	[WIRE_INT64] = {"int64", 8},
+	[WIRE_INT32] = {"int32", 4},
+	[WIRE_INT16] = {"int16", 2,.modules = true},
+	[WIRE_INT8] = {"int8", 1,.modules = true},
+	[WIRE_UINT8] = {"uint8", 1},
+	[WIRE_BOOL] = {"bool", 1},
 };
 
 static const DtypeEntry *
 find(uint32_t dtype)
 {
-	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
-		if (dtypes[i].dtype == dtype)
-			return &dtypes[i];
-	return NULL;
+	return &dtypes[dtype < sizeof(dtypes) / sizeof(dtypes[0]) ? dtype : 0];
 }
 
 size_t
 tensor_dtype_size(uint32_t dtype)
 {
-	const DtypeEntry *entry = find(dtype);
-
-	return entry ? entry->size : 0;
+	return find(dtype)->size;
 }
 
 const char *
 tensor_dtype_name(uint32_t dtype)
 {
-	const DtypeEntry *entry = find(dtype);
-
-	return entry ? entry->name : "unknown";
+	return find(dtype)->name;
 }
 
 bool
 tensor_dtype_is_float(uint32_t dtype)
 {
-	const DtypeEntry *entry = find(dtype);
-
-	return entry && entry->epsilon > 0;
+	return find(dtype)->epsilon > 0;
 }
 
 double
 tensor_epsilon(uint32_t dtype)
 {
-	const DtypeEntry *entry = find(dtype);
-
-	return entry ? entry->epsilon : 0;
+	return find(dtype)->epsilon;
 }
 
 uint32_t
 tensor_dtype_parse(const char *name)
 {
-	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+	for (uint32_t i = WIRE_BOOL; i > 0; i--)
 		if (!dtypes[i].modules && strcmp(dtypes[i].name, name) == 0)
-			return dtypes[i].dtype;
+			return i;
 	return 0;
 }
 

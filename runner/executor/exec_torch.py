@@ -383,14 +383,12 @@ class Executor:
             if alike:
                 PLACE.pack_into(self.control.memory, at + i * TENSOR.size, address)
         table = self.table + run * n * TENSOR.size
-        alike = alike and self.guard.cudal1_guard_find_shared(table, 0, n) >= n
+        alike = alike and self.guard.cudal1_guard_find_shared(table, 0, n, not self.gpu) >= n
         if not alike:
             self.copies.clear()
             self.write_table(result, run)
             if self.copies and self.gpu:
                 torch._C._cuda_synchronize()
-        elif not self.gpu:
-            self.guard.cudal1_guard_make_pages(table, n)
         return alike
 
     def repeat_table(self, result, runs):
@@ -437,21 +435,22 @@ class Executor:
         n = len(result)
         before = run * n * TENSOR.size
         base = self.gpu.base if self.gpu else 0
-        find = self.guard.cudal1_guard_find_shared
-        at = find(self.table + before, 0, n)
+
+        def find(first):
+            return self.guard.cudal1_guard_find_shared(self.table + before, first, n, not self.gpu)
+
+        at = find(0)
         place = result[at].data_ptr() if at < n else None
         if at < n and place not in self.noted:
             # weights may have moved, and outputs lie where they were
             self.noted.add(place)
             self.note_kept()
-            at = find(self.table + before, at, n)
+            at = find(at)
         while at < n:
             tensor = self.copy(result[at])
             TENSOR.pack_into(self.control.memory, wire.TABLE_AT + before + at * TENSOR.size,
                              *calls.entry_of(tensor, tensor.data_ptr() - base))
-            at = find(self.table + before, at + 1, n)
-        if not self.gpu:
-            self.guard.cudal1_guard_make_pages(self.table + before, n)
+            at = find(at + 1)
 
     def copy(self, tensor):
         self.copies.append(tensor.clone())

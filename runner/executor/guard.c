@@ -281,20 +281,6 @@ shares(const WireTensor *t, const Tensor *layout, uint64_t n)
 	return false;
 }
 
-uint64_t
-cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n)
-{
-	const WireTensor *t = table;
-	Tensor		layout;
-
-	for (uint64_t i = first; i < n; i++)
-		if (layout_of(&t[i], &layout)
-			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)
-				|| shares(&t[i], &layout, i)))
-			return i;
-	return n;
-}
-
 static WireControl *control;
 static uint64_t base;			/* addresses of results count from here, */
 static uint64_t bytes;			/* and are below that */
@@ -327,13 +313,20 @@ make_pages(const WireTensor *t)
 							   __ATOMIC_RELAXED);
 }
 
-void
-cudal1_guard_make_pages(const void *table, uint64_t n)
+uint64_t
+cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n, bool make)
 {
 	const WireTensor *t = table;
+	Tensor		layout;
 
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = first; i < n; i++)
+		if (layout_of(&t[i], &layout)
+			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)
+				|| shares(&t[i], &layout, i)))
+			return i;
+	for (uint64_t i = 0; make && i < n; i++)
 		make_pages(&t[i]);
+	return n;
 }
 
 void

@@ -55,12 +55,11 @@ extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t in
  * For a run's outputs, `n` in `table` (WireTensor). keep: what outlives a run, as n pairs of
  * addresses, first and end; it stays the caller's. find_shared: the first from
  * `first` on that lies within that, whose elements share places, or that shares places with an
- * earlier one; n if none does. make_pages: an output is memory, not a promise of it, so pages that
+ * earlier one; n if none does. `make`: an output is memory, not a promise of it, so then pages that
  * no run has written, and that the kernel would make when they are read, are made.
  */
 extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
-extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n);
-extern void cudal1_guard_make_pages(const void *table, uint64_t n);
+extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n, bool make);
 
 /*
  * For runs whose only result differs from the first one's by its place alone. place: the

@@ -104,9 +104,9 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	arena->output_slot_bytes = output_slot_bytes;
 	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0,
 									 (void **) &arena->inputs);
-	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0,
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, F_SEAL_SEAL,
 									  (void **) &arena->outputs);
-	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0,
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, F_SEAL_SEAL,
 									 (void **) &arena->master);
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
@@ -116,12 +116,8 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	 * The supervisor's own mapping stays writable, and no other can become so. A candidate can't
 	 * add a seal, which could keep the reference from mapping its inputs.
 	 */
-	if (fcntl(arena->inputs_fd, F_ADD_SEALS,
-			  (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
-		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0
-		|| fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
-		return false;
-	return true;
+	return fcntl(arena->inputs_fd, F_ADD_SEALS,
+				 (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) == 0;
 }
 
 void

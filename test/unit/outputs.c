@@ -61,7 +61,7 @@ makes_pages(int between, int step, bool holes)
 		for (int i = 0; i < OUTPUTS; i++)
 			munmap((char *) (uintptr_t) table[i].address + PAGES * PAGE_BYTES,
 				(size_t) between * PAGE_BYTES);
-	cudal1_guard_make_pages(table, OUTPUTS);
+	(void) cudal1_guard_find_shared(table, 0, OUTPUTS, true);
 	good = memory[0] == 1 && *(char *) (uintptr_t) table[3].address == 7;
 	for (int i = 0; holes && i < OUTPUTS; i++)
 	{
@@ -87,7 +87,7 @@ shared(uint64_t address, int64_t stride0, int64_t stride1)
 	table[OUTPUTS / 2].address = address;
 	table[OUTPUTS / 2].stride[0] = stride0;
 	table[OUTPUTS / 2].stride[1] = stride1;
-	return cudal1_guard_find_shared(table, 0, OUTPUTS);
+	return cudal1_guard_find_shared(table, 0, OUTPUTS, false);
 }
 
 /* whether the second output is found, which lies so */
@@ -100,7 +100,7 @@ is_shared(uint64_t address, int64_t stride0, int64_t stride1)
 	table[1].address = address;
 	table[1].stride[0] = stride0;
 	table[1].stride[1] = stride1;
-	found = cudal1_guard_find_shared(table, 0, 2);
+	found = cudal1_guard_find_shared(table, 0, 2, false);
 	table[1] = before;
 	return found == 1;
 }
@@ -113,7 +113,7 @@ pieces(int64_t apart)
 
 	piece[0].shape[1] = piece[1].shape[1] = PAGE_BYTES / 8;
 	piece[1].address += (uint64_t) apart * 4;
-	return cudal1_guard_find_shared(piece, 0, 2) == 2 ? OUTPUTS : 1;
+	return cudal1_guard_find_shared(piece, 0, 2, false) == 2 ? OUTPUTS : 1;
 }
 
 int
@@ -133,7 +133,7 @@ main(void)
 	check(makes_pages(3, 1, true) && makes_pages(100, 1, true), "nor need it be mapped");
 	for (int i = 0; i < OUTPUTS; i++)
 		table[i] = (WireTensor) {table[i].address, WIRE_UINT8, 1, {WIRE_LARGE_OUTPUT - 1}, {1}};
-	cudal1_guard_make_pages(table, OUTPUTS);
+	(void) cudal1_guard_find_shared(table, 0, OUTPUTS, true);
 	count(memory, 0, &there, &others);
 	check(there == 0, "small outputs are not looked at");
 
@@ -141,14 +141,14 @@ main(void)
 	memory = lay_out(PAGES, 1);
 	own = table[OUTPUTS / 2].address;
 	cudal1_guard_keep(kept, 2);
-	check(cudal1_guard_find_shared(table, 0, OUTPUTS) == OUTPUTS,
+	check(cudal1_guard_find_shared(table, 0, OUTPUTS, false) == OUTPUTS,
 		"ordinary outputs are memory of their own");
 	check(shared(own, 1, PAGES) == OUTPUTS, "so are turned ones");
 	check(shared(own, 2 * row, 2) == OUTPUTS, "and those with gaps");
 	check(shared(own, 0, 1) == OUTPUTS / 2 && shared(own, row, 0) == OUTPUTS / 2
 			&& shared(own, 1, 1) == OUTPUTS / 2,
 		"those that overlap themselves are not");
-	check(cudal1_guard_find_shared(table, OUTPUTS / 2 + 1, OUTPUTS) == OUTPUTS,
+	check(cudal1_guard_find_shared(table, OUTPUTS / 2 + 1, OUTPUTS, false) == OUTPUTS,
 		"the search goes on from where it was told to");
 	check(shared(1000, row, 1) == OUTPUTS / 2 && shared(5999, row, 1) == OUTPUTS / 2
 			&& shared(1999, row, 1) == OUTPUTS / 2,
