@@ -323,9 +323,8 @@ BEGIN
 		RETURN v.id;
 	END IF;
 	added := cudal1.add_rows(ARRAY[v]);
-	IF NOT cudal1.is_operator() THEN
-		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
-	END IF;
+	PERFORM cudal1.check_room(owner, added.queued::int, added.bytes)
+		WHERE NOT cudal1.is_operator();
 	-- none was added where another session has used the key meanwhile
 	RETURN coalesce(added.id,
 		cudal1.proposed_by_key(v.task_id, owner, (v.origin).pool_id, v.grp, v.key));

@@ -316,14 +316,10 @@ CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	j		cudal1.job;
+	j		cudal1.job := cudal1.lock_claim(job_id, attempt);
 BEGIN
-	j := cudal1.lock_claim(job_id, attempt);
-	IF j.state IS DISTINCT FROM 'running' THEN
-		RETURN coalesce(j.state, 'lost');
-	END IF;
-	PERFORM cudal1.retry_job(j), cudal1.wake_waiters();
-	RETURN 'released';
+	PERFORM cudal1.retry_job(j), cudal1.wake_waiters() WHERE j.state = 'running';
+	RETURN CASE j.state WHEN 'running' THEN 'released' ELSE coalesce(j.state, 'lost') END;
 END
 $$;
 COMMENT ON FUNCTION cudal1.release IS

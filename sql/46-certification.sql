@@ -53,13 +53,10 @@ BEGIN
 				wide = false, half_width = NULL, decided_at = NULL, measurement_id = NULL
 			WHERE c.state IN ('successful', 'failed', 'discarded')
 		RETURNING c.candidate_id INTO id;
-	IF id IS NULL THEN
-		RETURN false;
-	END IF;
 	-- the task is not locked, because its verdicts would wait for this transaction
-	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '', 'certify');
-	PERFORM cudal1.wake();
-	RETURN true;
+	PERFORM cudal1.enqueue('measure', t, id, -1000000000, '', 'certify'), cudal1.wake()
+		WHERE id IS NOT NULL;
+	RETURN id IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue_reference IS
