@@ -303,10 +303,3 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	return true;
 }
-
-void
-job_free(Job *job)
-{
-	json_decref(job->root);
-	job->root = NULL;
-}

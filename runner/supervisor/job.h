@@ -115,6 +115,5 @@ typedef struct Job
 
 /* false: `error` says which member is wrong and what would be valid */
 extern bool job_parse(Job *job, const char *text, size_t length, char *error, size_t size);
-extern void job_free(Job *job);
 
 #endif							/* CUDAL1_JOB_H */

@@ -317,7 +317,7 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 		}
 		cli->files = paths + i;
 		measure(&job, options);
-		job_free(&job);
+		json_decref(job.root);
 	}
 	for (int i = 1; i < n; i += HEAT_MAX)
 		free(text[i / HEAT_MAX]);
@@ -382,6 +382,6 @@ main(int argc, char **argv)
 	}
 	free(text);
 	measure(&job, &options);
-	job_free(&job);
+	json_decref(job.root);
 	return 0;
 }

@@ -100,9 +100,7 @@ extern bool measure_hoarded(Measure *m);
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 						   const char *when);
 
-/*
- * removes a folder's name from a text that trainers read, and a beginning of it at the text's end
- */
+/* removes a folder's name from a text that trainers read */
 extern void measure_leave_out(char *text, const char *folder);
 
 /* whether the next line of progress would be printed without force */

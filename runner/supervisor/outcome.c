@@ -13,7 +13,6 @@
 
 #include "supervisor/backend.h"
 
-#define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
 #define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
 #define ECC_ERROR	"uncorrectable ECC error"	/* as driver and runtime call it */
 /* code that an interpreter could not read */
@@ -25,7 +24,6 @@ void
 measure_leave_out(char *text, const char *folder)
 {
 	size_t		length = strlen(folder);
-	size_t		rest;
 	char	   *at = text;
 
 	while (length > 0 && (at = strstr(at, folder)) != NULL)
@@ -34,13 +32,6 @@ measure_leave_out(char *text, const char *folder)
 
 		memmove(at, at + skip, strlen(at + skip) + 1);
 	}
-	rest = strlen(text);
-	for (size_t n = length > rest ? rest : length; n >= NAME_BEGINS; n--)
-		if (memcmp(text + rest - n, folder, n) == 0)
-		{
-			text[rest - n] = '\0';
-			break;
-		}
 }
 
 bool

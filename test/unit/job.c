@@ -41,7 +41,7 @@ judged(int in, int inout, int out, int scalars)
 	text = json_dumps(root, 0);
 	error[0] = '\0';
 	(void) job_parse(&job, text, strlen(text), error, sizeof(error));
-	job_free(&job);
+	json_decref(job.root);
 	free(text);
 	json_decref(root);
 	return error;
@@ -68,7 +68,7 @@ candidates(int n)
 		&& strcmp(job.candidate[0].code, "first") == 0
 		&& job.candidate[job.candidates - 1].job_id == 6 + n)
 		found = job.candidates;
-	job_free(&job);
+	json_decref(job.root);
 	free(text);
 	json_decref(root);
 	return found;

@@ -332,7 +332,7 @@ gpu_rests(Measure *m, bool *rests)
 /* clang-format off */
 #define GPU_CALLS \
 	.apart = true, .describe = gpu_environment, .start_driver = gpu_start_driver, \
-	.open = gpu_open, .stage = stage_run, .unstage = gpu_unstage, \
+	.open = gpu_open, .make_arena = make_arena, .stage = stage_run, .unstage = gpu_unstage, \
 	.inputs_same = gpu_inputs_same, .arrays = &gpu_arrays, .memory_left = gpu_memory_left, \
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
@@ -346,6 +346,12 @@ build_key(Measure *m, json_t *key)
 	json_object_set_new(key, "gpu", json_string(m->gpu->nvml.name));
 	json_object_set_new(key, "driver", json_string(m->gpu->nvml.driver));
 	json_object_set_new(key, "toolkit", json_string(m->gpu->toolkit));
+}
+
+static bool
+make_arena(Measure *m, Arena *arena, uint32_t slots)
+{
+	return gpu_make_arena(m, arena, slots) && (!m->backend->module || torch_hand_arena(m, arena));
 }
 
 static bool
@@ -417,17 +423,10 @@ cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *are
 const Backend backend_cuda = {
 	.builds.version = NVCC_PATH "nvcc --version 2>/dev/null | tail -n 1",
 	.builds.compiler = cuda_compiler,
-	.make_arena = gpu_make_arena,
 	.generate = cuda_generate,
 	.start = cuda_start,
 	GPU_CALLS,
 };
-
-static bool
-torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots)
-{
-	return gpu_make_arena(m, arena, slots) && torch_hand_arena(m, arena);
-}
 
 static ExecutorResult
 torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
@@ -473,7 +472,6 @@ torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterU
 const Backend backend_torch_gpu = {
 	.module = true,
 	.builds.interpreter = torch_gpu_interpreter,
-	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,
 	.poke = gpu_poke,
