@@ -7,9 +7,7 @@ main = sys.modules["__main__"]
 def write_table(self, result, run=0):
     at = main.wire.TABLE_AT + run * len(result) * main.TENSOR.size
     for y in result:
-        fill = (0,) * (main.wire.MAX_DIMS - y.dim())
-        main.TENSOR.pack_into(self.control.memory, at, y.data_ptr(), self.codes[y.dtype],
-                              y.dim(), *y.shape, *fill, *y.stride(), *fill)
+        main.TENSOR.pack_into(self.control.memory, at, *main.calls.entry_of(y, y.data_ptr()))
         at += main.TENSOR.size
     main.struct.pack_into("=I", self.control.memory, main.wire.TENSORS_AT, len(result))
 
