@@ -59,7 +59,7 @@ def find_tensors(value, found):
         for part in value.values():
             find_tensors(part, found)
     elif isinstance(value, torch.Tensor):
-        check_tensor(value, (), "a run returns")
+        check_tensor(value, "a run returns")
     elif value is not None:
         raise Unsupported(f"a run returns an object of type {type(value).__name__}; tensors are "
                           "supported, and tuples, lists and dicts of them")
