@@ -3,11 +3,10 @@
  *		Whether code that does no work would be right.
  *
  * A task pays for nothing where zeros are right, or what the reference gives for another input, or
- * copies of inputs, or what it gives for less of an input, or means of the outputs, or where it
- * forgets the first steps of a sequence. So these are
- * compared with the outputs that are expected of a candidate, when a task is measured for the first
- * time. Probes do not count here: code can tell them from the task's own inputs, and do the work
- * for them alone.
+ * copies of inputs, or what it gives for less of an input, or for an input whose first steps are
+ * one, or means of the outputs. So these are compared with the outputs that are expected of a
+ * candidate, when a task is measured for the first time. Probes do not count here: code can tell
+ * them from the task's own inputs, and do the work for them alone.
  */
 #include <stdlib.h>
 
