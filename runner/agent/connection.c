@@ -24,6 +24,8 @@
 #define CALL_SECONDS	40.0
 /* how long a call in flight may hold up a shutdown */
 #define LEAVE_SECONDS	5.0
+#define LEAVE_TIMEOUT	"5"		/* of a try to connect, in seconds, as libpq reads it */
+#define CONNECT_TIMEOUT	"15"
 #define MAX_BACKOFF		15.0
 
 static PGconn *connection = NULL;
@@ -199,7 +201,7 @@ establish(void)
 		"keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
 		"client_encoding", "connect_timeout", NULL};
 	const char *const values[] = {"cudal1-agent", "30", "10", "3", "30000", agent_settings.conninfo,
-		"UTF8", agent_mode == AGENT_LEAVE ? "5" : "15", NULL};
+		"UTF8", agent_mode == AGENT_LEAVE ? LEAVE_TIMEOUT : CONNECT_TIMEOUT, NULL};
 
 	connection = PQconnectdbParams(keywords, values, 1);
 	if (!connection)

@@ -53,10 +53,10 @@ extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t in
 
 /*
  * For a run's outputs, `n` in `table` (WireTensor). keep: what outlives a run, as n pairs of
- * addresses, first and end; it stays the caller's. find_shared: the first from
- * `first` on that lies within that, whose elements share places, or that shares places with an
- * earlier one; n if none does. `make`: an output is memory, not a promise of it, so then pages that
- * no run has written, and that the kernel would make when they are read, are made.
+ * addresses, first and end; it stays the caller's. find_shared: the first from `first` on that lies
+ * within that, whose elements share places, or that shares places with an earlier one; n if none
+ * does. `make`: then pages that no run has written, and that the kernel would make when they are
+ * read, are made, because an output is memory, not a promise of it.
  */
 extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
 extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n, bool make);

@@ -187,7 +187,7 @@ def check(values):
 def check_tensor(value, gives):
     """Raises Unsupported for a tensor that a slot or a table can't describe."""
     if type(value) not in PLAIN:
-        # it may be anything, later; what counts is memory
+        # a subclass may be anything, later; what counts is memory
         reason = (f"an object of type {type(value).__name__}, a subclass of Tensor; plain tensors "
                   "are supported")
     elif getattr(value, "is_nested", False):

@@ -28,7 +28,7 @@ def use_folder(folder):
     """Makes a folder the one where code looks for its files, and writes."""
     os.environ["HOME"] = os.path.join(folder, "home")
     os.environ["TMPDIR"] = tempfile.tempdir = os.path.join(folder, "tmp")
-    # the same names, in the same order, in each process
+    # temporary files have the same names, in the same order, in each process
     tempfile._name_sequence = map("{:08}".format, itertools.count())
     tempfile.mkdtemp = make_temporary
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -48,7 +48,8 @@ build_close(Build *build)
 	if (build->pid == 0)
 		return;
 	sandbox_end(build->pid);
-	close(build->go);
+	if (build->go >= 0)
+		close(build->go);
 	close(build->log);
 	build->pid = 0;
 }

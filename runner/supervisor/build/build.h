@@ -153,7 +153,7 @@ extern void build_ahead(Measure *m);
  * what is beside it goes.
  */
 extern void remove_tree(const char *path);
-/* the same as a command of the shell, whose $0 is the path */
+/* remove_tree() as a command of the shell, whose $0 is the path */
 #define REMOVE_TREE "exec 2>/dev/null; chmod -R u+rwX \"$0\"; rm -rf --one-file-system \"$0\""
 
 #endif							/* CUDAL1_BUILD_H */
