@@ -329,8 +329,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], 
 any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
 counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles).
 tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are
-linear; means, percentiles and intervals are rounded as rewards are; success = tasks with a
-successful candidate; speedup = those above 1.00. Imported results count; null, certification and
+linear, so p50 is the median; means and percentiles are rounded as rewards are; success = tasks with
+a successful candidate; speedup = those above 1.00. Imported results count; null, certification and
 ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the
 tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all);
 pool: candidates that were proposed in it (NULL: in any); baseline: speedups over that one, and no
@@ -346,8 +346,10 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 	convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
-		unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
+	SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
+			r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
+		FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
+			unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8,
 	boolean, text[], text, text) IS

@@ -27,13 +27,13 @@ SELECT pg_temp.result(t.task_id, v.reward, v.method, v.purpose) FROM (VALUES
 	('l1-2', 1.0, 'a', 'normal'), ('l1-2', 0, 'a', 'normal'), ('l1-3', 0, 'a', 'normal'), ('l1-4', 0.5, 'a', 'normal'), ('l1-5', 4, 'b', 'normal'),
 	('l2-1', 120, 'a', 'normal'), ('none', 1.01, 'a', 'normal')) AS v (task, reward, method, purpose) JOIN cudal1.task AS t ON t.name = v.task \g /dev/null
 
-SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a')$$, $$VALUES
+SELECT results_eq($$SELECT level, tasks, mean, max, p75, p50, p25, success, speedup FROM cudal1_speedup_report('a')$$, $$VALUES
 	('1', 5::bigint, (2.5 + 1 + 0 + 0.5 + 0)::float8 / 5, 2.5::float8, 1.0::float8, 0.5::float8, 0.0::float8, 3::bigint, 1::bigint),
 	('2', 2, 60, 120, 90, 60, 30, 1, 1), ('none', 1, 1.01, 1.01, 1.01, 1.01, 1.01, 1, 1),
 	('All', 8, 15.62, 120, 1.38, 0.75, 0, 5, 3)$$, 'zero: failed and missing tasks count 0');
-SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a', NULL, 'one') WHERE level = '1'$$, $$VALUES
+SELECT results_eq($$SELECT level, tasks, mean, max, p75, p50, p25, success, speedup FROM cudal1_speedup_report('a', NULL, 'one') WHERE level = '1'$$, $$VALUES
 	('1', 5::bigint, (2.5 + 1 + 1 + 0.5 + 1)::float8 / 5, 2.5::float8, 1.0::float8, 1.0::float8, 1.0::float8, 3::bigint, 1::bigint)$$, 'one: they count 1.00');
-SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a', NULL, 'drop') WHERE level = '1'$$, $$VALUES
+SELECT results_eq($$SELECT level, tasks, mean, max, p75, p50, p25, success, speedup FROM cudal1_speedup_report('a', NULL, 'drop') WHERE level = '1'$$, $$VALUES
 	('1', 3::bigint, 1.33::float8, 2.5::float8, 1.75::float8, 1.0::float8, 0.75::float8, 3::bigint, 1::bigint)$$, 'drop: they are left out');
 SELECT results_eq($$SELECT level, max, success FROM cudal1_speedup_report() WHERE level = '1'$$, $$VALUES ('1', 9::float8, 4::bigint)$$, 'without a method all count');
 SELECT results_eq($$SELECT tasks, mean, success FROM cudal1_speedup_report('manual') WHERE level = 'All'$$, $$VALUES (8::bigint, 0::float8, 0::bigint)$$, 'a method without proposals has no success');
