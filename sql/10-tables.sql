@@ -263,7 +263,7 @@ CREATE TABLE cudal1.candidate (
 	decided_at			timestamptz,
 	UNIQUE (task_id, code_hash),
 	CHECK (purpose IN ('normal', 'null', 'certification', 'ablation', 'withheld', 'reference')),
-	CHECK (octet_length(detail) <= 2000),
+	CHECK (length(detail) <= 2000),
 	CHECK (NOT wide OR state = 'successful' AND NOT imported),
 	CHECK (CASE WHEN decided_at IS NULL THEN state IN ('queued', 'measuring', 'verifying')
 			AND num_nonnulls(reward, failure, import_device) = 0
@@ -294,7 +294,8 @@ COMMENT ON COLUMN cudal1.candidate.failure IS
 cheat, withdrawn (by an operator), reported (an imported failure); or was discarded (reward NULL):
 unverified, lost, cancelled';
 COMMENT ON COLUMN cudal1.candidate.detail IS
-'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';
+'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000
+characters';
 COMMENT ON COLUMN cudal1.candidate.reward IS
 'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
@@ -404,7 +405,8 @@ COMMENT ON COLUMN cudal1.proposal.wanted IS
 COMMENT ON COLUMN cudal1.proposal.created_by IS
 'the role that the proposal, its group and its key belong to';
 COMMENT ON COLUMN cudal1.proposal.response IS
-'the model''s whole answer, where it was submitted as one; the first 4 MiB of a longer one';
+'the model''s whole answer, where it was submitted as one; of one longer than 4 MiB the first
+1048576 characters';
 CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal
 	(created_by, task_id, pool_id, (COALESCE(group_key, '')), proposal_key)
 	WHERE proposal_key IS NOT NULL;

@@ -31,7 +31,7 @@ AS $$
 BEGIN
 	IF name <> ALL (names) THEN
 		RAISE EXCEPTION USING ERRCODE = state,
-			MESSAGE = format('%s "%s" does not exist', subject, cudal1.clip(name, 200)),
+			MESSAGE = format('%s "%s" does not exist', subject, left(name, 200)),
 			HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
 	END IF;
 END

@@ -208,7 +208,7 @@ BEGIN
 			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, v.purpose,
 					CASE WHEN v.malformed IS NULL THEN 'queued' ELSE 'failed' END,
 					CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
-					cudal1.clip(v.malformed), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
+					left(v.malformed, 2000), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
 					CASE WHEN v.malformed IS NOT NULL THEN now() END
 				FROM new AS v ORDER BY v.task_id, v.hash, v.ord
 			ON CONFLICT (task_id, code_hash) DO NOTHING
@@ -397,29 +397,14 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submission() finds';
 
-CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
-RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-	-- a character takes one to four bytes
-	bytes := greatest(bytes, 0);
-	detail := left(detail, bytes);
-	WHILE octet_length(detail) > bytes LOOP
-		detail := left(detail, -greatest((octet_length(detail) - bytes) / 4, 1));
-	END LOOP;
-	RETURN detail;
-END
-$$;
-COMMENT ON FUNCTION cudal1.clip IS 'the text cut to at most so many bytes, between characters';
-
 CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT false,
 	OUT body text, OUT reason text, OUT kept text) LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF octet_length(response) > 4194304 THEN
-		-- The beginning of an endless answer is kept. The hash of the whole tells two of them
-		-- apart.
-		kept := cudal1.clip(response, 4194304);
+		-- Of an endless answer the beginning is kept, of at most 4 MiB. The hash of the whole tells
+		-- two of them apart.
+		kept := left(response, 1048576);
 		reason := 'the response is longer than 4 MiB';
 		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept,
 			octet_length(response), encode(cudal1.code_hash(response), 'hex'));
@@ -489,7 +474,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text,
 	timestamptz, text) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer
 becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of
-which that much is kept. pool: NULL is the prompt''s. Further arguments as in cudal1_submit()';
+which the beginning is kept. pool: NULL is the prompt''s. Further arguments as in cudal1_submit()';
 
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
 RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE

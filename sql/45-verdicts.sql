@@ -25,7 +25,7 @@ BEGIN
 					WHEN 'object' THEN octet_length(m.value) > 65536 END
 			LIMIT 1;
 		r.code_key := decode(result ->> 'code_key', 'hex');
-		r.detail := cudal1.clip(result ->> 'detail');
+		r.detail := left(result ->> 'detail', 2000);
 		r.wide := coalesce(r.wide, false);
 		r.environment := coalesce(r.environment, '{}');
 		wrong := coalesce(wrong, CASE
@@ -55,7 +55,7 @@ BEGIN
 		r.outcome := 'lost';
 		r.wide := false;
 		r.environment := '{}';
-		r.detail := cudal1.clip('malformed result: ' || wrong);
+		r.detail := left('malformed result: ' || wrong, 2000);
 	END IF;
 	RETURN r;
 END
@@ -75,7 +75,7 @@ DECLARE
 BEGIN
 	UPDATE cudal1.candidate AS x
 		SET state = ends, failure = give_verdict.failure,
-			detail = cudal1.clip(give_verdict.detail), score = paid.score,
+			detail = left(give_verdict.detail, 2000), score = paid.score,
 			reward = CASE ends WHEN 'successful' THEN cudal1.conservative_round(paid.score)
 				WHEN 'failed' THEN 0 END,
 			wide = coalesce(paid.wide, false), half_width = paid.half_width,
@@ -101,8 +101,8 @@ BEGIN
 					ELSE format('as baseline "%s"', t.baseline) END, failure,
 				', and its runs change ' || (SELECT m.evidence ->> 'restored'
 					FROM cudal1.measurement AS m WHERE m.candidate_id = c.candidate_id
-					ORDER BY m.measurement_id DESC LIMIT 1), cudal1.clip(detail))
-				ELSE cudal1.clip(detail) END, true)
+					ORDER BY m.measurement_id DESC LIMIT 1), left(detail, 2000))
+				ELSE left(detail, 2000) END, true)
 		FROM cudal1.task AS t WHERE c.purpose = 'reference' AND t.task_id = c.task_id;
 END
 $$;

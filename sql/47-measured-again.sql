@@ -164,7 +164,7 @@ BEGIN
 	SELECT string_agg(u.id::text, ', ') INTO absent FROM unnest(job_ids) AS u (id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.job AS x WHERE x.job_id = u.id);
 	IF absent IS NOT NULL THEN
-		RAISE NOTICE USING MESSAGE = format('no such jobs: %s', cudal1.clip(absent, 200)),
+		RAISE NOTICE USING MESSAGE = format('no such jobs: %s', left(absent, 200)),
 			DETAIL = 'They have ended, or never were.',
 			HINT = 'cudal1.queue and cudal1.activity have the ids of those that wait and run.';
 	END IF;

@@ -220,7 +220,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.request AS x
-		SET worker = NULL, lease_until = NULL, error = cudal1.clip(r.error),
+		SET worker = NULL, lease_until = NULL, error = left(r.error, 2000),
 			-- an answer that is taken later, as that of a candidate, is decided with it
 			decided = r.state NOT IN ('queued', 'answered') OR r.taken_at IS NOT NULL,
 			finished_at = CASE WHEN r.state <> 'queued' THEN clock_timestamp() END,
@@ -622,7 +622,7 @@ BEGIN
 				RAISE;
 			END IF;
 			UPDATE cudal1.request AS x
-				SET taken_at = clock_timestamp(), error = cudal1.clip(SQLERRM), decided = true
+				SET taken_at = clock_timestamp(), error = left(SQLERRM, 2000), decided = true
 				WHERE x.request_id = id;
 		END;
 		n := n + 1;

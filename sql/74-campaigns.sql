@@ -512,8 +512,8 @@ BEGIN
 			ELSE
 				-- why its lanes ended, with their number where reasons differ
 				PERFORM cudal1.set_campaign(c, 'finished', (
-					SELECT cudal1.clip(string_agg(CASE WHEN k.kinds > 1 THEN k.lanes || ' '
-							ELSE '' END || k.note, ', ' ORDER BY k.lanes DESC, k.note))
+					SELECT left(string_agg(CASE WHEN k.kinds > 1 THEN k.lanes || ' '
+							ELSE '' END || k.note, ', ' ORDER BY k.lanes DESC, k.note), 2000)
 						FROM (SELECT left(x.note, 200) AS note, count(*) AS lanes,
 									count(*) OVER () AS kinds
 								FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id

@@ -87,7 +87,7 @@ BEGIN
 				WHERE n.oid = own.extnamespace AND a.privilege_type = 'CREATE'
 					AND a.grantee NOT IN (n.nspowner, own.extowner)
 				GROUP BY n.nspname) AS o;
-	RETURN QUERY SELECT 'foreign functions', cudal1.clip(o.signatures),
+	RETURN QUERY SELECT 'foreign functions', left(o.signatures, 2000),
 			'They are not the extension''s but bear such names, and may be called in place of its '
 			'own: drop them.'
 		FROM (SELECT string_agg(f.oid::regprocedure::text, ', '
@@ -280,8 +280,7 @@ BEGIN
 	RETURN QUERY SELECT 'model ' || m.name,
 			format('%s request(s) failed within an hour', count(*)),
 			format('The last one said: %s. cudal1.request has each with its status.',
-				coalesce(rtrim(cudal1.clip((array_agg(x.error ORDER BY x.request_id DESC))[1]),
-					'.'), 'nothing'))
+				coalesce(rtrim((array_agg(x.error ORDER BY x.request_id DESC))[1], '.'), 'nothing'))
 		FROM (SELECT y.* FROM cudal1.request AS y ORDER BY y.request_id DESC LIMIT 1000) AS x
 			JOIN cudal1.model AS m USING (model_id)
 		WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
@@ -299,7 +298,7 @@ BEGIN
 				ELSE format(CASE WHEN m.not_before > clock_timestamp()
 						THEN 'Its endpoint told to slow down: %s.'
 						ELSE 'The last one said: %s.' END,
-					coalesce(rtrim(cudal1.clip(q.error), '.'), 'it gave no reason')) END
+					coalesce(rtrim(q.error, '.'), 'it gave no reason')) END
 		FROM cudal1.model AS m, LATERAL (
 			SELECT count(*) AS n, (array_agg(x.error ORDER BY x.request_id DESC)
 					FILTER (WHERE x.error IS NOT NULL))[1] AS error

@@ -35,7 +35,7 @@ AS $$
 			'not), "reason": one sentence that names the lines}.\n\n%sReference:\n\n%s\n\n'
 			'Code:\n\n%s\n', t.language, c.reward,
 			(SELECT string_agg(format(E'A case that was found before (%s: %s):\n\n%s\n\n',
-					k.found, coalesce(k.reason, 'no reason given'), cudal1.clip(k.code, 4000)), '')
+					k.found, coalesce(k.reason, 'no reason given'), left(k.code, 4000)), '')
 				FROM (SELECT x.* FROM cudal1.cheat_case AS x
 					WHERE x.language = t.language AND x.candidate_id <> c.candidate_id
 					ORDER BY x.candidate_id DESC LIMIT 3) AS k),
@@ -62,7 +62,7 @@ BEGIN
 		'the answer holds no JSON object with a suspicion from 0 to 1');
 	INSERT INTO cudal1.review AS x (candidate_id, model, suspicion, reason)
 		VALUES (take_review.candidate_id, take_review.model, (told ->> 'suspicion')::float8,
-			coalesce(cudal1.clip(told ->> 'reason'), ''))
+			coalesce(left(told ->> 'reason', 2000), ''))
 		ON CONFLICT (candidate_id, model) DO UPDATE
 			SET suspicion = EXCLUDED.suspicion, reason = EXCLUDED.reason,
 				reviewed_at = EXCLUDED.reviewed_at;

@@ -72,7 +72,7 @@ BEGIN
 	INSERT INTO cudal1.profiler_run AS r (candidate_id, device_id, tool, counters, problem)
 		SELECT j.candidate_id, j.device_id, CASE WHEN good THEN told ->> 'tool' END,
 			CASE WHEN good THEN told -> 'counters' END, CASE WHEN NOT good
-				THEN cudal1.clip(coalesce(result ->> 'detail', 'the result has no counters')) END
+				THEN left(coalesce(result ->> 'detail', 'the result has no counters'), 2000) END
 		ON CONFLICT (candidate_id) DO UPDATE
 			SET device_id = excluded.device_id, tool = excluded.tool, counters = excluded.counters,
 				problem = excluded.problem, measured_at = excluded.measured_at;
