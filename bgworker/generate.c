@@ -28,8 +28,8 @@
 
 #define LOOK_MS 20				/* looks at answers and campaigns are at least this far apart */
 #define FILL_MS 20				/* claims are at least this far apart, because each is a commit */
-/* a cancellation reaches the program within this time */
-#define HOLD_MS 1000
+#define CANCEL_MS 1000			/* a cancellation reaches the program within this time */
+#define WAIT_MS 1000			/* waiting requests are looked at again after this time */
 #define RESTART_MS 1000
 #define MAX_RESTART_MS 60000
 #define STOP_MS 5000
@@ -63,9 +63,9 @@ static int64 look_at = 0;
 static bool look_wanted = false;
 static int64 fill_at = 0;
 static bool fill_wanted = false;
-static int64 due_at = -1;		/* time at which a waiting request may be sent; -1: none waits */
-static int64 held_at = 0;
-static bool hold_soon = false;
+static int64 due_at = -1;		/* time of the next look at waiting requests; -1: none waits */
+static int64 cancel_at = 0;
+static bool cancel_wanted = false;
 
 static void
 take_line(void *owner, char *line, size_t length)
@@ -180,7 +180,6 @@ start(int64 now)
 		pfree(settings_in_use);
 	settings_in_use = MemoryContextStrdup(TopMemoryContext, settings());
 	started = true;
-	held_at = now;
 }
 
 /* lines for the program, or NULL */
@@ -240,29 +239,20 @@ offer_left_over(void)
 	resetStringInfo(&left_over);
 }
 
-/* Time of the next call that prolongs leases of requests in flight and fetches cancellations. */
-static int64
-hold_due(void)
-{
-	int64		due = held_at + (int64) cudal1_lease_seconds * 1000 / 3;
-
-	return hold_soon ? Min(due, held_at + HOLD_MS) : due;
-}
-
+/* tells the program which of the requests in flight are cancelled */
 static Cudal1Call
-hold(const char *worker, int64 now)
+cancel(const char *worker, int64 now)
 {
 	static const char *const query =
 		"SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
-		" 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
-		" FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2::float8)) AS h";
-	Cudal1Number lease;
-	const char *arguments[] = {worker, cudal1_queue_text(lease, cudal1_lease_seconds)};
+		" 'request_id', r.request_id, 'attempt', r.attempt)::text || E'\n', '')"
+		" FROM cudal1.request AS r"
+		" WHERE r.state = 'running' AND r.worker = $1 AND r.cancel_requested";
 	char	   *cancels;
-	Cudal1Call	outcome = cudal1_entry_run(query, 2, arguments, &cancels, 1);
+	Cudal1Call	outcome = cudal1_entry_run(query, 1, &worker, &cancels, 1);
 
-	held_at = now;
-	hold_soon = false;
+	cancel_at = now + CANCEL_MS;
+	cancel_wanted = false;
 	send_lines(cancels);
 	free(cancels);
 	return outcome;
@@ -274,8 +264,7 @@ release(const char *worker, bool lost)
 {
 	const char *arguments[] = {worker, lost ? "true" : "false"};
 
-	return cudal1_entry_run("SELECT cudal1.expire_requests(NULL, $1, $2::bool)", 2, arguments, NULL,
-							0);
+	return cudal1_entry_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
 }
 
 /* the program has ended: its claims are given back, and its files stay for the next program */
@@ -313,14 +302,11 @@ claim(const char *worker, bool *more)
 		"SELECT pg_catalog.string_agg(c.job::text || E'\n', ''),"
 		" NULLIF(pg_catalog.count(*) = 12, false) FROM cudal1.claim_requests($1,"
 		" LEAST(12, $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
-		" WHERE r.state = 'running' AND r.worker = $1)::int),"
-		" pg_catalog.make_interval(secs => $3::float8)) AS c";
-	Cudal1Number most,
-				lease;
-	const char *arguments[] = {worker, cudal1_queue_text(most, cudal1_max_requests),
-	cudal1_queue_text(lease, cudal1_lease_seconds)};
+		" WHERE r.state = 'running' AND r.worker = $1)::int)) AS c";
+	Cudal1Number most;
+	const char *arguments[] = {worker, cudal1_queue_text(most, cudal1_max_requests)};
 	char	   *columns[2];
-	Cudal1Call	outcome = cudal1_entry_run(query, 3, arguments, columns, 2);
+	Cudal1Call	outcome = cudal1_entry_run(query, 2, arguments, columns, 2);
 
 	send_lines(columns[0]);
 	*more = columns[1] != NULL;
@@ -333,34 +319,36 @@ claim(const char *worker, bool *more)
 static Cudal1Call
 fill(const char *worker, int64 now)
 {
+	static const char *const query =
+		"SELECT pg_catalog.count(*) FROM cudal1.model AS m WHERE m.enabled AND"
+		" (SELECT true FROM cudal1.request AS r WHERE r.model_id = m.model_id"
+		" AND r.state = 'queued' LIMIT 1)";
 	Cudal1Call	outcome;
-	int64		next;
+	int64		waiting;
 
 	fill_wanted = false;
 	fill_at = now + FILL_MS;
 	due_at = -1;
 	if (!cudal1_enabled || cudal1_max_requests == 0)
 		return CUDAL1_CALL_DONE;
-	/* An answer makes room for the next request. This look is for a missed one, or a failure. */
-	due_at = now + 1000;
+	/* An answer makes room for the next request. This look is for pauses, rates and failures. */
+	due_at = now + WAIT_MS;
 	if (ready && !stopped)
 	{
 		outcome = claim(worker, &fill_wanted);
 		if (outcome != CUDAL1_CALL_DONE || fill_wanted)
 			return outcome;
 	}
-	/* -1: none waits */
-	outcome = cudal1_queue_number("SELECT COALESCE(LEAST(pg_catalog.ceil(cudal1.next_request()"
-								  " * 1000), 86400000)::bigint, -1)", 0, NULL, &next);
+	outcome = cudal1_queue_number(query, 0, NULL, &waiting);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
-	if (next != 0)
-		due_at = next > 0 ? now + next : -1;
-	if (next < 0 && !started)
+	if (waiting == 0)
+		due_at = -1;
+	if (waiting == 0 && !started)
 		problem[0] = '\0';
-	if (next == 0 && !started && now >= restart_at)
+	if (waiting > 0 && !started && now >= restart_at)
 		start(now);
-	if (next == 0 && !started)
+	if (waiting > 0 && !started)
 		due_at = restart_at;
 	return CUDAL1_CALL_DONE;
 }
@@ -412,7 +400,7 @@ cudal1_generate_poll(const char *worker, bool look)
 
 	look_wanted |= look;
 	fill_wanted |= look;
-	hold_soon |= look;
+	cancel_wanted |= look;
 	if (started && !child.gone)
 	{
 		cudal1_child_poll(&child);
@@ -424,8 +412,8 @@ cudal1_generate_poll(const char *worker, bool look)
 		outcome = store(now);
 	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
 		outcome = clear(worker, now);
-	if (outcome != CUDAL1_CALL_GONE && started && !child.gone && now >= hold_due())
-		outcome = hold(worker, now);
+	if (outcome != CUDAL1_CALL_GONE && started && !child.gone && cancel_wanted && now >= cancel_at)
+		outcome = cancel(worker, now);
 	/* requests are claimed only after all answers are stored */
 	if (outcome != CUDAL1_CALL_GONE && pending.len == 0)
 	{
@@ -449,7 +437,8 @@ cudal1_generate_next_ms(void)
 		next = Min(next, left_over_at);
 	if (started)
 	{
-		next = Min(next, hold_due());
+		if (cancel_wanted)
+			next = Min(next, cancel_at);
 		if (stopped && !stop_killed)
 			next = Min(next, stop_at + STOP_MS + 1);
 		if (child.gone)

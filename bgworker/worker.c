@@ -140,8 +140,8 @@ find_extension(int64 now)
 		extension_at = now + cudal1_idle_poll;
 		return;
 	}
-	if (cudal1_queue_number("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)", 2,
-							arguments, &taken) != CUDAL1_CALL_DONE)
+	if (cudal1_queue_number("SELECT cudal1.take_back($1, $2)", 2, arguments, &taken) !=
+		CUDAL1_CALL_DONE)
 	{
 		extension_at = now + retry_ms;
 		return;
@@ -170,8 +170,10 @@ poll_all(bool woken)
 		return CUDAL1_CALL_GONE;
 	if (now >= expire_at)
 	{
-		if (cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.expire_requests()",
-							 0, NULL, NULL, 0) == CUDAL1_CALL_GONE)
+		const char *arguments[] = {worker_name};
+
+		if (cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.release_requests($1)",
+							 1, arguments, NULL, 0) == CUDAL1_CALL_GONE)
 			return CUDAL1_CALL_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
 	}

@@ -1,10 +1,11 @@
 /*
  * Models and requests. Everything that moves a request is here; cudal1-generate makes one try at a
- * time and decides nothing.
+ * time and decides nothing. A database has one worker at a time, so requests need no leases: those
+ * in flight are the worker's, or of one that is dead.
  *
  * Order of locks: model, lane, request, then those of a submission. An answer is accepted for the
- * newest claim alone, but also when that claim's lease has ended meanwhile, as long as nobody
- * claimed the request again: it was paid for.
+ * newest claim alone, but also when that claim was taken back meanwhile, as long as the request was
+ * not claimed again: it was paid for.
  */
 
 CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
@@ -220,7 +221,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 BEGIN
 	UPDATE cudal1.request AS x
-		SET worker = NULL, lease_until = NULL, error = left(r.error, 2000),
+		SET worker = NULL, error = left(r.error, 2000),
 			-- an answer that is taken later, as that of a candidate, is decided with it
 			decided = r.state NOT IN ('queued', 'answered') OR r.taken_at IS NOT NULL,
 			finished_at = CASE WHEN r.state <> 'queued' THEN clock_timestamp() END,
@@ -270,7 +271,7 @@ RETURN (SELECT jsonb_agg(jsonb_build_object('role', CASE WHEN u.place = 1 THEN '
 COMMENT ON FUNCTION cudal1.chat IS
 'messages as chat completions take them: system (NULL: none), then user and assistant in turns';
 
-CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
+CREATE FUNCTION cudal1.claim_requests(worker text, room int)
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
@@ -297,7 +298,8 @@ BEGIN
 			WHERE r.model_id = m.model_id AND r.state = 'running'));
 		IF m.requests_per_minute IS NOT NULL THEN
 			gap := make_interval(secs => 60 / m.requests_per_minute);
-			start := greatest(m.next_request, clock_timestamp() - gap);
+			-- the worker looks once a second at least
+			start := greatest(m.next_request, clock_timestamp() - greatest(gap, '1 second'));
 			n := least(n, floor(extract(epoch
 				FROM clock_timestamp() - start) * m.requests_per_minute / 60 + 0.001)::int);
 		END IF;
@@ -311,8 +313,7 @@ BEGIN
 					LIMIT n FOR UPDATE SKIP LOCKED),
 			sent AS (
 				UPDATE cudal1.request AS r
-					SET state = 'running', attempt = r.attempt + 1, worker = claim_requests.worker,
-						lease_until = clock_timestamp() + claim_requests.lease
+					SET state = 'running', attempt = r.attempt + 1, worker = claim_requests.worker
 					FROM due WHERE r.request_id = due.request_id
 					RETURNING r.request_id, r.attempt, r.prompt_id, r.purpose, r.about)
 			SELECT s.request_id, s.attempt,
@@ -336,48 +337,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests IS
-'gives cudal1-generate requests to send under a lease; job is a line of its input';
+'gives cudal1-generate requests to send; job is a line of its input';
 
-CREATE FUNCTION cudal1.next_request()
-RETURNS float8 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET enable_seqscan = off SET jit = off
-AS $$
-	SELECT min(greatest(0,
-		extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
-				CASE WHEN m.requests_per_minute IS NOT NULL AND isfinite(m.next_request)
-					 THEN m.next_request + make_interval(secs => 60 / m.requests_per_minute)
-						END) - clock_timestamp())))::float8
-		FROM cudal1.model AS m
-			-- Nearly always one of the first that wait may be sent, and the others are not read.
-			CROSS JOIN LATERAL (SELECT coalesce(
-				(SELECT r.not_before FROM cudal1.request AS r
-					WHERE r.model_id = m.model_id AND r.state = 'queued'
-						AND r.not_before <= statement_timestamp()
-					ORDER BY r.priority DESC, r.request_id LIMIT 1),
-				(SELECT min(r.not_before) FROM cudal1.request AS r
-					WHERE r.model_id = m.model_id AND r.state = 'queued')) AS first_due) AS f
-		WHERE m.enabled AND f.first_due IS NOT NULL;
-$$;
-COMMENT ON FUNCTION cudal1.next_request IS
-'seconds until a waiting request may be sent, 0 if now; concurrency apart. NULL: none waits';
-
-CREATE FUNCTION cudal1.hold_requests(worker text, lease interval DEFAULT '60 seconds')
-RETURNS TABLE (request_id bigint, attempt int)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-	SET enable_seqscan = off SET jit = off
-AS $$
-	WITH held AS (
-		UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
-			WHERE r.request_id IN (SELECT x.request_id FROM cudal1.request AS x
-				WHERE x.state = 'running' AND x.worker = hold_requests.worker
-				FOR UPDATE SKIP LOCKED)
-			RETURNING r.request_id, r.attempt, r.cancel_requested)
-	SELECT h.request_id, h.attempt FROM held AS h WHERE h.cancel_requested;
-$$;
-COMMENT ON FUNCTION cudal1.hold_requests IS
-'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';
-
-CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL,
-	lost boolean DEFAULT NULL)
+CREATE FUNCTION cudal1.release_requests(worker text, lost boolean DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
@@ -389,22 +351,18 @@ BEGIN
 	PERFORM cudal1.end_try(w.r, CASE WHEN w.counts THEN error END, w.counts)
 		-- a request that was sent many times without an outcome may be what kills workers
 		FROM (SELECT x AS r, coalesce(lost, x.attempt - x.failures >= 10) AS counts
-			-- a request that a session is cancelling stays until its lease ends
+			-- a request that a session is changing is left to a later call
 			FROM cudal1.request AS x
-			WHERE x.state = 'running' AND CASE
-				WHEN lost IS NOT NULL THEN x.worker = expire_requests.worker
-				WHEN server IS NOT NULL AND x.worker <> expire_requests.worker
-						AND starts_with(x.worker, expire_requests.server || ' ') THEN true
-				ELSE x.lease_until < clock_timestamp() END
+			WHERE x.state = 'running' AND (x.worker = release_requests.worker) = (lost IS NOT NULL)
 				AND cudal1.lock_lane(x.lane_id)
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED) AS w;
 	GET DIAGNOSTICS n = ROW_COUNT;
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.expire_requests IS
-'queues requests again, or ends them, whose lease ended; with server and worker also those of the
-server''s former workers; with lost just those of the worker, whose program ended (true: by them)';
+COMMENT ON FUNCTION cudal1.release_requests IS
+'queues requests again, or ends them, that former workers sent; with lost those that this worker
+sent, whose program ended (true: perhaps by them). Returns their number';
 
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

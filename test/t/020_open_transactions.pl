@@ -91,11 +91,9 @@ BEGIN
 		PERFORM cudal1.advance_campaigns();
 		COMMIT;
 	END LOOP;
-	PERFORM cudal1.hold_requests('server 1 worker 1');
+	PERFORM cudal1.claim_requests('server 1 worker 2', 1000);
 	COMMIT;
-	PERFORM cudal1.next_request(), cudal1.claim_requests('server 1 worker 2', 1000);
-	COMMIT;
-	PERFORM cudal1.expire_requests(NULL, 'server 1 worker 2', false), cudal1.expire_requests('server 2', 'server 2 worker 1');
+	PERFORM cudal1.release_requests('server 1 worker 2', false);
 	PERFORM cudal1.take_back('server 2', 'server 2 worker 1');
 	PERFORM cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c", "pytorch"]}');
 	COMMIT;
@@ -261,7 +259,7 @@ sub held
 	# what waited goes on after it
 	sql(q{UPDATE cudal1.request SET not_before = '-infinity' WHERE state = 'answered' AND taken_at IS NULL; SELECT cudal1.take_answers()});
 	sql(q{TRUNCATE cudal1.job; UPDATE cudal1.candidate SET state = 'discarded', failure = 'cancelled', decided_at = now() WHERE state IN ('queued', 'measuring', 'verifying');
-		UPDATE cudal1.request SET state = 'cancelled', worker = NULL, lease_until = NULL, finished_at = now() WHERE state IN ('queued', 'running');
+		UPDATE cudal1.request SET state = 'cancelled', worker = NULL, finished_at = now() WHERE state IN ('queued', 'running');
 		UPDATE cudal1.campaign SET state = 'finished', finished_at = now() WHERE state <> 'finished'});
 	return;
 }
