@@ -212,25 +212,21 @@ RETURN coalesce(jsonb_typeof(value) = 'string'
 COMMENT ON FUNCTION cudal1.is_c_name IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 
-CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
+CREATE FUNCTION cudal1.dtypes(OUT name text, OUT width int, OUT lowest numeric,
 	OUT highest numeric, OUT integral boolean, OUT c_type text, OUT cuda_type text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURNS SETOF record LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-	SELECT f.width, f.lowest, f.highest, f.integral, f.c_type, coalesce(f.cuda_type, f.c_type)
-		FROM (VALUES
-			('float64', 8, -1.7e308, 1.7e308, false, 'double', NULL),
-			('float32', 4, -3.4e38, 3.4e38, false, 'float', NULL),
-			('float16', 2, -65504, 65504, false, '_Float16', '__half'),
-			('bfloat16', 2, -3.3e38, 3.3e38, false, 'uint16_t', '__nv_bfloat16'),
-			('int64', 8, -9223372036854775808, 9223372036854775807, true, 'int64_t', NULL),
-			('int32', 4, -2147483648, 2147483647, true, 'int32_t', NULL),
-			('uint8', 1, 0, 255, true, 'uint8_t', NULL),
-			('bool', 1, 0, 1, true, 'bool', NULL))
-			AS f(name, width, lowest, highest, integral, c_type, cuda_type)
-		WHERE f.name = dtype;
+	VALUES ('float64', 8, -1.7e308, 1.7e308, false, 'double', 'double'),
+		('float32', 4, -3.4e38, 3.4e38, false, 'float', 'float'),
+		('float16', 2, -65504, 65504, false, '_Float16', '__half'),
+		('bfloat16', 2, -3.3e38, 3.3e38, false, 'uint16_t', '__nv_bfloat16'),
+		('int64', 8, -9223372036854775808, 9223372036854775807, true, 'int64_t', 'int64_t'),
+		('int32', 4, -2147483648, 2147483647, true, 'int32_t', 'int32_t'),
+		('uint8', 1, 0, 255, true, 'uint8_t', 'uint8_t'),
+		('bool', 1, 0, 1, true, 'bool', 'bool');
 $$;
-COMMENT ON FUNCTION cudal1.dtype_facts IS
-'bytes of an element, range, and types in C and CUDA; NULL: no such dtype';
+COMMENT ON FUNCTION cudal1.dtypes IS
+'the dtypes of signatures: bytes of an element, range, and types in C and CUDA';
 
 CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -246,7 +242,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.bad_signature_if(NOT arg ? 'dtype', label || ' has no member "dtype"',
 		CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
-	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
+	SELECT f.* INTO facts FROM cudal1.dtypes() AS f WHERE f.name = dtype;
 	-- floating point inputs are normal unless said otherwise, integers need their range
 	arg := CASE WHEN role IN ('in', 'inout') THEN jsonb_build_object('init',
 		CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END) ELSE '{}' END || arg;
@@ -256,7 +252,7 @@ BEGIN
 			format('%s has no valid %s', label, m.member),
 			concat_ws(' ', cudal1.nearest(arg ->> m.member, m.words),
 				format('It is one of %s.', array_to_string(m.words, ', '))))
-		FROM (VALUES ('dtype', '{float64,float32,float16,bfloat16,int64,int32,uint8,bool}'::text[]),
+		FROM (VALUES ('dtype', ARRAY(SELECT f.name FROM cudal1.dtypes() AS f)),
 			('role', '{in,out,inout,scalar}'), ('init', '{normal,uniform,integer,zero}'))
 			AS m (member, words);
 	PERFORM cudal1.bad_signature_if(key <> ALL (ARRAY['name', 'dtype', 'role'] || CASE role
@@ -272,7 +268,8 @@ BEGIN
 	IF role = 'scalar' THEN
 		PERFORM cudal1.bad_signature_if(facts.width < 4 AND NOT facts.integral,
 			format('%s: %s cannot be passed by value', label, dtype),
-			'Scalars are float64, float32, int64, int32, uint8 or bool.');
+			(SELECT format('Scalars are %s.', string_agg(f.name, ', '))
+				FROM cudal1.dtypes() AS f WHERE f.width >= 4 OR f.integral));
 		IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
 			arg := jsonb_set(arg, '{value}', to_jsonb((arg ->> 'value')::boolean::int));
 		END IF;
@@ -327,7 +324,7 @@ CREATE FUNCTION cudal1.array_bytes(arg jsonb)
 RETURNS numeric LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
-	n		numeric := (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f);
+	n		numeric := (SELECT f.width FROM cudal1.dtypes() AS f WHERE f.name = arg ->> 'dtype');
 	d		text;
 BEGIN
 	FOR d IN SELECT jsonb_array_elements_text(arg -> 'shape') LOOP

@@ -269,7 +269,7 @@ DECLARE
 		FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS e (arg, n)
 			CROSS JOIN LATERAL jsonb_to_record(e.arg) AS a (name text, dtype text, role text,
 				shape text, value text)
-			CROSS JOIN LATERAL cudal1.dtype_facts(a.dtype) AS f);
+			JOIN cudal1.dtypes() AS f ON f.name = a.dtype);
 	exact	constant text := 'integers and booleans exactly, floating-point values within ';
 BEGIN
 	RETURN cudal1.compose_prompt(contrastive, t.language, gpu,

@@ -12,7 +12,7 @@
 
 /* float16 and bfloat16 of a value, ties to even; without a branch, for many side by side */
 TOLERANCE_INLINE uint16_t
-tensor_half(float value)
+half_of(float value)
 {
 	uint32_t	bits;
 	uint32_t	sign;
@@ -36,7 +36,7 @@ tensor_half(float value)
 }
 
 TOLERANCE_INLINE uint16_t
-tensor_bfloat(float value)
+bfloat_of(float value)
 {
 	uint32_t	bits;
 
@@ -55,71 +55,49 @@ tensor_float(uint32_t bits, float shift)
 	return value * shift;
 }
 
-/* an element of any type: of a floating point type `value`, else `integer` */
+/* the value of a float16; its largest exponent stands for what is not finite */
+TOLERANCE_INLINE float
+of_half(uint32_t half)
+{
+	return tensor_float((half & 0x8000) << 16 | (half & 0x7FFF) << 13
+						| ((half & 0x7C00) == 0x7C00 ? 0x7F800000 : 0), 0x1p112f);
+}
+
+TOLERANCE_INLINE float
+of_bfloat(uint32_t bfloat)
+{
+	return tensor_float(bfloat << 16, 1);
+}
+
+/* an element of any type: of a floating point type x, else n */
 TOLERANCE_INLINE void
-tensor_store(void *out, uint32_t dtype, uint64_t i, double value, int64_t integer)
+tensor_store(void *out, uint32_t dtype, uint64_t i, double x, int64_t n)
 {
 	switch (dtype)
 	{
-		case WIRE_FLOAT64:
-			((double *) out)[i] = value;
-			break;
-		case WIRE_FLOAT32:
-			((float *) out)[i] = (float) value;
-			break;
-		case WIRE_FLOAT16:
-			((uint16_t *) out)[i] = tensor_half((float) value);
-			break;
-		case WIRE_BFLOAT16:
-			((uint16_t *) out)[i] = tensor_bfloat((float) value);
-			break;
-		case WIRE_INT64:
-			((int64_t *) out)[i] = integer;
-			break;
-		case WIRE_INT32:
-			((int32_t *) out)[i] = (int32_t) integer;
-			break;
-		case WIRE_INT16:
-			((int16_t *) out)[i] = (int16_t) integer;
-			break;
-		case WIRE_BOOL:
-			((uint8_t *) out)[i] = integer != 0;
-			break;
-		default:
-			((uint8_t *) out)[i] = (uint8_t) integer;
+#define DTYPE(NAME, name, type, store, ...) \
+	case WIRE_##NAME: \
+		((type *) out)[i] = (type) (store); \
+		break;
+#include "common/dtypes.h"
 	}
 }
 
 TOLERANCE_INLINE double
 tensor_load(const void *in, uint32_t dtype, uint64_t i)
 {
-	uint32_t	half;
-
 	switch (dtype)
 	{
-		case WIRE_FLOAT64:
-			return ((const double *) in)[i];
-		case WIRE_FLOAT32:
-			return ((const float *) in)[i];
-		case WIRE_FLOAT16:
-			half = ((const uint16_t *) in)[i];
-			/* the largest exponent stands for what is not finite */
-			half = (half & 0x8000) << 16 | (half & 0x7FFF) << 13
-				| ((half & 0x7C00) == 0x7C00 ? 0x7F800000 : 0);
-			return tensor_float(half, 0x1p112f);
-		case WIRE_BFLOAT16:
-			return tensor_float((uint32_t) ((const uint16_t *) in)[i] << 16, 1);
-		case WIRE_INT64:
-			return (double) ((const int64_t *) in)[i];
-		case WIRE_INT32:
-			return ((const int32_t *) in)[i];
-		case WIRE_INT16:
-			return ((const int16_t *) in)[i];
-		case WIRE_INT8:
-			return ((const int8_t *) in)[i];
-		default:
-			return ((const uint8_t *) in)[i];
+#define DTYPE(NAME, name, type, store, load, ...) \
+	case WIRE_##NAME: \
+	{ \
+		type		e = ((const type *) in)[i]; \
+		\
+		return (double) (load); \
 	}
+#include "common/dtypes.h"
+	}
+	return NAN;
 }
 
 /*

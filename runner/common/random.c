@@ -173,17 +173,6 @@ normals32(const Words *words, float *out)
 	}
 }
 
-/* clang-format off */
-/* all elements that a chunk's words make, from the named half or whole words */
-#define EACH(TYPE, KIND, VALUE) \
-	do { \
-		TYPE	   *to = out; \
-		\
-		for (size_t i = 0; i < sizeof(words->KIND) / sizeof(words->KIND[0]); i++) \
-			to[i] = (TYPE) (VALUE); \
-	} while (0)
-/* clang-format on */
-
 INLINE void
 floats(const Fill *fill, const Words *words, void *out)
 {
@@ -198,69 +187,51 @@ floats(const Fill *fill, const Words *words, void *out)
 			value[i] = low + (float) (int32_t) (words->half[i] >> 8) * 0x1p-24f * width;
 	switch (fill->dtype)
 	{
-		case WIRE_FLOAT32:
-			memcpy(out, value, sizeof(value));
-			break;
-		case WIRE_FLOAT16:
-			EACH(uint16_t, half, tensor_half(value[i]));
-			break;
-		case WIRE_BFLOAT16:
-			EACH(uint16_t, half, tensor_bfloat(value[i]));
-			break;
-		default:
-			for (size_t i = 0; i < WORDS; i++)
-				tensor_store(out, fill->dtype, i, value[i], (int64_t) value[i]);
+#define DTYPE(NAME, ...) \
+	case WIRE_##NAME: \
+		for (size_t i = 0; i < WORDS; i++) \
+			tensor_store(out, WIRE_##NAME, i, value[i], (int64_t) value[i]); \
+		break;
+#include "common/dtypes.h"
 	}
 }
 
 INLINE void
-doubles(const Fill *fill, const Words *words, void *out)
+doubles(const Fill *fill, const Words *words, double *out)
 {
 	if (fill->init == RANDOM_NORMAL)
-		EACH(double, whole, normal64(words->whole[i]));
+		for (size_t i = 0; i < WORDS / 2; i++)
+			out[i] = normal64(words->whole[i]);
 	else
-		EACH(double, whole, fill->low + unit(words->whole[i]) * fill->width);
+		for (size_t i = 0; i < WORDS / 2; i++)
+			out[i] = fill->low + unit(words->whole[i]) * fill->width;
 }
 
 INLINE void
 integers(const Fill *fill, const Words *words, void *out)
 {
-	uint64_t	first = (uint64_t) fill->first;
-	uint64_t	span = fill->span;
-	uint32_t	small = (uint32_t) span;
+	const Fill	f = *fill;		/* which no store of bytes may change */
+	uint64_t	first = (uint64_t) f.first;
 
-	switch (fill->wide ? -(int) fill->dtype : (int) fill->dtype)
+	switch (fill->dtype)
 	{
-		case WIRE_INT64:
-			EACH(uint64_t, half, first + below_small(words->half[i], small));
-			break;
-		case WIRE_INT32:
-			EACH(uint32_t, half, first + below_small(words->half[i], small));
-			break;
-		case WIRE_INT8:
-		case WIRE_UINT8:
-			EACH(uint8_t, half, first + below_small(words->half[i], small));
-			break;
-		case WIRE_BOOL:
-			EACH(uint8_t, half, first + below_small(words->half[i], small) != 0);
-			break;
-		case WIRE_FLOAT32:
-			EACH(float, half, fill->low + (double) (int32_t) below_small(words->half[i], small));
-			break;
-		case -WIRE_INT64:
-			EACH(uint64_t, whole, first + below(words->whole[i], span));
-			break;
-		case -WIRE_INT32:
-			EACH(uint32_t, whole, first + below(words->whole[i], span));
-			break;
-		default:
-			for (size_t i = 0; i < WORDS / (fill->wide ? 2 : 1); i++)
-			{
-				int64_t		value = (int64_t) (first + (fill->wide ? below(words->whole[i], span)
-													   : below_small(words->half[i], small)));
-
-				tensor_store(out, fill->dtype, i, (double) value, value);
-			}
+#define DTYPE(NAME, ...) \
+	case WIRE_##NAME: \
+		for (size_t i = 0; !f.wide && i < WORDS; i++) \
+		{ \
+			uint32_t	more = below_small(words->half[i], (uint32_t) f.span); \
+			\
+			tensor_store(out, WIRE_##NAME, i, f.low + (int32_t) more, \
+						 (int64_t) (first + more)); \
+		} \
+		for (size_t i = 0; f.wide && i < WORDS / 2; i++) \
+		{ \
+			int64_t		n = (int64_t) (first + below(words->whole[i], f.span)); \
+			\
+			tensor_store(out, WIRE_##NAME, i, (double) n, n); \
+		} \
+		break;
+#include "common/dtypes.h"
 	}
 }
 

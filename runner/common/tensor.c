@@ -13,34 +13,23 @@ typedef struct DtypeEntry
 {
 	const char *name;
 	size_t		size;
-	double		epsilon;		/* from 1 to the next number; 0: of integers */
+	double		epsilon;
 	double		rtol;
 	double		atol;
-	bool		modules;		/* arrays of PyTorch's modules have it, no signature's */
+	bool		signature;
 } DtypeEntry;
 
-/*
- * defaults, relative to the element and to the output's scale: far above what sums in another order
- * differ by; of half precision a few of the type's roundings
- */
-static const DtypeEntry dtypes[] = {
-	[0] = {"unknown"},
-	[WIRE_FLOAT64] = {"float64", 8, DBL_EPSILON, 1e-7, 1e-8},
-	[WIRE_FLOAT32] = {"float32", 4, FLT_EPSILON, 1e-3, 1e-4},
-	[WIRE_FLOAT16] = {"float16", 2, 0x1p-10, 1e-2, 1e-2},
-	[WIRE_BFLOAT16] = {"bfloat16", 2, 0x1p-7, 2e-2, 2e-2},
-	[WIRE_INT64] = {"int64", 8},
-	[WIRE_INT32] = {"int32", 4},
-	[WIRE_INT16] = {"int16", 2,.modules = true},
-	[WIRE_INT8] = {"int8", 1,.modules = true},
-	[WIRE_UINT8] = {"uint8", 1},
-	[WIRE_BOOL] = {"bool", 1},
+static const DtypeEntry dtypes[WIRE_DTYPES] = {
+	{"unknown"},
+#define DTYPE(NAME, name, type, store, load, ffi, epsilon, rtol, atol, signature) \
+	{#name, sizeof(type), epsilon, rtol, atol, signature},
+#include "common/dtypes.h"
 };
 
 static const DtypeEntry *
 find(uint32_t dtype)
 {
-	return &dtypes[dtype < sizeof(dtypes) / sizeof(dtypes[0]) ? dtype : 0];
+	return &dtypes[dtype < WIRE_DTYPES ? dtype : WIRE_NO_DTYPE];
 }
 
 size_t
@@ -70,10 +59,10 @@ tensor_epsilon(uint32_t dtype)
 uint32_t
 tensor_dtype_parse(const char *name)
 {
-	for (uint32_t i = WIRE_BOOL; i > 0; i--)
-		if (!dtypes[i].modules && strcmp(dtypes[i].name, name) == 0)
+	for (uint32_t i = 1; i < WIRE_DTYPES; i++)
+		if (dtypes[i].signature && strcmp(dtypes[i].name, name) == 0)
 			return i;
-	return 0;
+	return WIRE_NO_DTYPE;
 }
 
 bool

@@ -96,20 +96,12 @@ typedef struct WireMessage
 	int64_t		value;
 } WireMessage;
 
-/* element types, those of floating point first; tensor.c has their names */
 typedef enum WireDtype
 {
-	WIRE_FLOAT64 = 1,
-	WIRE_FLOAT32 = 2,
-	WIRE_FLOAT16 = 3,
-	WIRE_BFLOAT16 = 4,
-	WIRE_LAST_FLOAT = WIRE_BFLOAT16,
-	WIRE_INT64 = 5,
-	WIRE_INT32 = 6,
-	WIRE_INT16 = 7,
-	WIRE_INT8 = 8,
-	WIRE_UINT8 = 9,
-	WIRE_BOOL = 10,
+	WIRE_NO_DTYPE,
+#define DTYPE(NAME, ...) WIRE_##NAME,
+#include "common/dtypes.h"
+	WIRE_DTYPES,				/* above the element types */
 	/* arguments of a PyTorch task that are no tensors, see WireTensor */
 	WIRE_PY_INT = 32,
 	WIRE_PY_FLOAT = 33,

@@ -22,10 +22,11 @@
 static ffi_cif cif;
 static ffi_type *types[WIRE_MAX_ARGUMENTS];
 /* of scalars, for the types of a signature's arguments */
-static ffi_type *const scalar_type[] = {[WIRE_FLOAT64] = &ffi_type_double,
-	[WIRE_FLOAT32] = &ffi_type_float, [WIRE_FLOAT16] = &ffi_type_uint16,
-	[WIRE_BFLOAT16] = &ffi_type_uint16, [WIRE_INT64] = &ffi_type_sint64,
-	[WIRE_INT32] = &ffi_type_sint32, [WIRE_UINT8] = &ffi_type_uint8, [WIRE_BOOL] = &ffi_type_uint8};
+static ffi_type *const scalar_type[WIRE_DTYPES] = {
+	NULL,
+#define DTYPE(NAME, name, type, store, load, ffi, ...) &ffi_type_##ffi,
+#include "common/dtypes.h"
+};
 static void (*entry) (void);
 
 void

@@ -260,8 +260,7 @@ class Arguments:
     def __init__(self, folder):
         import torch_common
         import wire
-        self.codes = {name: code for code, name in wire.DTYPES.items()}
-        self.sizes = wire.SIZES
+        self.dtypes = wire.DTYPES
         self.fill = torch_common.load_guard(folder).cudal1_guard_fill
 
     def array(self, argument):
@@ -271,10 +270,11 @@ class Arguments:
         kind = "zero" if argument["role"] == "out" else kind
         high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
         n = math.prod(argument["shape"])
-        size = n * self.sizes[dtype]
+        code, size = self.dtypes[dtype]
+        size *= n
         memory = ctypes.create_string_buffer(size + 64)
         address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
-        self.fill(address, n, self.codes[dtype], INITS.index(kind), low, high)
+        self.fill(address, n, code, INITS.index(kind), low, high)
         return memory, address, size
 
     def scalar(self, dtype, value):
@@ -282,9 +282,9 @@ class Arguments:
             return ctypes.c_double(value) if dtype == "float64" else ctypes.c_float(value)
         if "float" not in dtype:
             return getattr(ctypes, f"c_{dtype}")(value)
-        bits = ctypes.c_uint16()
-        uniform = INITS.index("uniform")
-        self.fill(ctypes.addressof(bits), 1, self.codes[dtype], uniform, value, value)
+        code, size = self.dtypes[dtype]
+        bits = getattr(ctypes, f"c_uint{8 * size}")()
+        self.fill(ctypes.addressof(bits), 1, code, INITS.index("uniform"), value, value)
         return bits
 
 

@@ -16,7 +16,9 @@ import wire
 PAGE, LINE = 4096, 64
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSOR = struct.Struct(wire.TENSOR)
-DTYPES = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
+# an older PyTorch lacks some
+DTYPES = {code: getattr(torch, name) for name, (code, _) in wire.DTYPES.items()
+          if hasattr(torch, name)}
 CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 
@@ -198,7 +200,7 @@ def check_tensor(value, gives):
         reason = "a tensor on the device meta, which holds no elements"
     elif value.dtype not in CODES:
         reason = (f"a tensor of type {value.dtype}; supported are "
-                  f"{', '.join(wire.DTYPES.values())}")
+                  f"{', '.join(wire.DTYPES)}")
     elif value.dim() > wire.MAX_DIMS:
         reason = f"a tensor of {value.dim()} dimensions; up to {wire.MAX_DIMS} are supported"
     else:

@@ -16,10 +16,13 @@ try:
 except ImportError:
     numpy = None
 
-# random.h: RandomInit; wire.h: WireDtype
+from torch_arguments import CODES
+
+# random.h: RandomInit
 NORMAL, UNIFORM, INTEGER = 0, 1, 2
-FLOATS = {torch.float64: 1, torch.float32: 2}
-INTEGERS = {torch.int64: 5, torch.int32: 6, torch.int16: 7, torch.int8: 8, torch.uint8: 9}
+# that the cipher makes; others are PyTorch's own
+FLOATS = torch.float64, torch.float32
+INTEGERS = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
 # bounds of integers go through a C double
 EXACT = 1 << 53
 # of inputs made at once on a GPU
@@ -67,7 +70,7 @@ class CipherRandom:
             if len(size) == 1 and isinstance(size[0], (list, tuple)):
                 size = size[0]
             out = torch.empty(tuple(size), dtype=dtype)
-            self.fill(out.data_ptr(), out.numel(), FLOATS[dtype], init, 0, 1)
+            self.fill(out.data_ptr(), out.numel(), CODES[dtype], init, 0, 1)
             return out
         return make
 
@@ -81,7 +84,7 @@ class CipherRandom:
                     and torch.iinfo(dtype).min <= low < high <= torch.iinfo(dtype).max + 1):
                 return original(*arguments, **keywords)
             out = torch.empty(tuple(size), dtype=dtype)
-            self.fill(out.data_ptr(), out.numel(), INTEGERS[dtype], INTEGER, low, high - 1)
+            self.fill(out.data_ptr(), out.numel(), CODES[dtype], INTEGER, low, high - 1)
             return out
         return make
 

@@ -13,6 +13,7 @@ _Static_assert(offsetof(WireMessage, op) == 8 && offsetof(WireMessage, seed) == 
 			   && sizeof(WireMessage) == 40, "WireMessage is what MESSAGE says");
 _Static_assert(offsetof(WireTensor, dtype) == 8 && offsetof(WireTensor, shape) == 16
 			   && sizeof(WireTensor) == 16 + 16 * WIRE_MAX_DIMS, "WireTensor is what TENSOR says");
+_Static_assert(WIRE_DTYPES <= WIRE_PY_INT, "tensors and other arguments are told apart");
 /* Supervisor and executor read the structures as they are. */
 _Static_assert(sizeof(WireControl) % 8 == 0 && offsetof(WireControl, table) % 8 == 0
 			   && offsetof(WireControl, gate) % 4 == 0, "WireControl is aligned");
@@ -26,14 +27,10 @@ main(void)
 	printf("MESSAGE = \"=QIIIIQq\"\n");
 	/* address, dtype, ndim, shape, stride */
 	printf("TENSOR = \"=QII%dq%dq\"\n", WIRE_MAX_DIMS, WIRE_MAX_DIMS);
+	/* number, and bytes of an element */
 	printf("DTYPES = {");
-	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
-		if (tensor_dtype_size(dtype) > 0)
-			printf("%u: \"%s\", ", dtype, tensor_dtype_name(dtype));
-	printf("}\nSIZES = {");
-	for (uint32_t dtype = 1; dtype < WIRE_PY_INT; dtype++)
-		if (tensor_dtype_size(dtype) > 0)
-			printf("\"%s\": %zu, ", tensor_dtype_name(dtype), tensor_dtype_size(dtype));
+	for (uint32_t dtype = 1; dtype < WIRE_DTYPES; dtype++)
+		printf("\"%s\": (%u, %zu), ", tensor_dtype_name(dtype), dtype, tensor_dtype_size(dtype));
 	printf("}\n");
 	AT("SLOTS", slots);
 	AT("SEEDS", seeds);

@@ -121,10 +121,17 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 		return wrong(error, size,
 					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
 	a->role = (ArgumentRole) role;
-	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
-	if (a->tensor.dtype == 0)
-		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of float64, "
-					 "float32, float16, bfloat16, int64, int32, uint8, bool", name);
+	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : WIRE_NO_DTYPE;
+	if (a->tensor.dtype == WIRE_NO_DTYPE)
+	{
+		char		names[32 * WIRE_DTYPES] = "";
+
+		for (uint32_t i = 1; i < WIRE_DTYPES; i++)
+			if (tensor_dtype_parse(tensor_dtype_name(i)) == i)
+				sprintf(names + strlen(names), "%s%s", names[0] ? ", " : "", tensor_dtype_name(i));
+		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of %s", name,
+					 names);
+	}
 	if (a->role == ROLE_SCALAR)
 	{
 		if (!json_is_number(value) && !json_is_boolean(value))

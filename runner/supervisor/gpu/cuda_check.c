@@ -103,7 +103,7 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 				 const Tolerance *tolerance, CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
-	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
+	uint32_t	size = tensor_dtype_is_float(dtype) ? 0 : (uint32_t) tensor_dtype_size(dtype);
 	void	   *compare[] = {&expected, &found, &dtype, &size, &n, (void *) (uintptr_t) tolerance,
 		&gpu->comparison};
 
