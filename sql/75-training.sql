@@ -180,9 +180,8 @@ BEGIN
 					AND p.created_by = cudal1_group_result.owner
 					AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
-			SELECT m.task_id, m.pool_id,
-			cudal1.group_advantages(array_agg(m.reward ORDER BY m.place),
-			cudal1_group_result.variant) AS advantages
+			SELECT m.task_id, m.pool_id, cudal1.group_advantages(
+					array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
 				FROM member AS m GROUP BY m.task_id, m.pool_id)
 		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place],
 				m.failure, m.detail
@@ -200,33 +199,38 @@ member of (for operators, of any). Errors: 42704 unknown group, 22023 several ro
  * Data for trainers, as sets of jsonb that COPY turns into JSONL.
  */
 
-CREATE VIEW cudal1.asked AS
-	SELECT p.proposal_id, r.request_id, r.round, k.name AS campaign
-		FROM cudal1.proposal AS p
-			LEFT JOIN cudal1.request AS r
-				ON p.proposal_key = 'request ' || r.request_id
-					AND r.candidate_id = p.candidate_id AND r.created_by = p.created_by
-			LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
-			LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
-			LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-			LEFT JOIN cudal1.campaign AS k
-				ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
-					AND k.created_by = p.created_by;
-COMMENT ON VIEW cudal1.asked IS
-'the request and the campaign that a proposal answers, NULL where it answers none';
-
-CREATE FUNCTION cudal1.check_choice(methods text[], campaign text, tasks text[])
-RETURNS void LANGUAGE plpgsql STABLE PARALLEL SAFE
+CREATE FUNCTION cudal1.chosen(methods text[], campaign text, tasks text[], pool text)
+RETURNS TABLE (proposal_id bigint, request_id bigint, round int)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100000
 AS $$
+DECLARE
+	only_pool constant int := cudal1.choose_pool(pool);
 BEGIN
 	PERFORM cudal1.check_name('method', m.name) FROM unnest(methods) AS m (name)
 		WHERE m.name IS NOT NULL;
 	PERFORM cudal1.check_name('campaign', campaign) WHERE campaign IS NOT NULL;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t (name);
+	RETURN QUERY
+		SELECT p.proposal_id, r.request_id, r.round
+			FROM cudal1.proposal AS p JOIN cudal1.task AS t ON t.task_id = p.task_id
+				LEFT JOIN cudal1.request AS r
+					ON p.proposal_key = 'request ' || r.request_id
+						AND r.candidate_id = p.candidate_id AND r.created_by = p.created_by
+				LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
+				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
+				LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
+				LEFT JOIN cudal1.campaign AS k
+					ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
+						AND k.created_by = p.created_by
+			WHERE t.retired_at IS NULL AND coalesce(p.method = ANY (methods), methods IS NULL)
+				AND coalesce(t.name = ANY (tasks), tasks IS NULL)
+				AND coalesce(p.pool_id = only_pool, pool IS NULL)
+				AND coalesce(k.name = chosen.campaign, chosen.campaign IS NULL);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_choice IS
-'error 42704 for a method, a campaign or a task that does not exist; NULL is all';
+COMMENT ON FUNCTION cudal1.chosen IS
+'the proposals by methods, of a campaign, for tasks and in a pool (NULL: all), with the requests
+that they answer; error 42704 for what does not exist';
 
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
@@ -234,8 +238,6 @@ CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	round int DEFAULT NULL, unconfirmed boolean DEFAULT false)
 RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
-DECLARE
-	only_pool constant int := cudal1.choose_pool(pool);
 BEGIN
 	PERFORM cudal1.raise_if(above IS NULL OR above = 'NaN' OR above < 0, '22023',
 		'above must not be negative');
@@ -245,7 +247,6 @@ BEGIN
 		'Contents are answer (the whole answer, to its prompt) and code (alone, to the '
 			'prompt that shows the reference).');
 	PERFORM cudal1.raise_if(unconfirmed IS NULL, '22004', 'unconfirmed must not be null');
-	PERFORM cudal1.check_choice(methods, campaign, tasks);
 	RETURN QUERY
 		SELECT jsonb_build_object(
 				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
@@ -269,23 +270,16 @@ BEGIN
 						coalesce(c.import_device, t.device_model, t.device) AS device,
 						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, q.system,
 						r.request_id, r.round
-					FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-						JOIN cudal1.proposal AS p USING (candidate_id)
+					FROM cudal1.chosen(methods, campaign, tasks, pool) AS r
+						JOIN cudal1.proposal AS p ON p.proposal_id = r.proposal_id
+						JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+						JOIN cudal1.task AS t ON t.task_id = c.task_id
 						LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-						JOIN cudal1.asked AS r USING (proposal_id)
 					WHERE c.purpose = 'normal'
 						AND (c.state = 'successful' AND c.reward > above
 							OR unconfirmed AND above = 0 AND c.state = 'discarded'
 								AND cudal1.is_correct(c))
-						AND (cudal1_sft_dataset.round IS NULL
-							OR r.round = cudal1_sft_dataset.round)
-						AND t.retired_at IS NULL
-						AND (methods IS NULL OR p.method = ANY (methods))
-						AND (only_pool IS NULL OR p.pool_id = only_pool)
-						AND (cudal1_sft_dataset.tasks IS NULL
-							OR t.name = ANY (cudal1_sft_dataset.tasks))
-						AND (cudal1_sft_dataset.campaign IS NULL
-							OR r.campaign = cudal1_sft_dataset.campaign)
+						AND (cudal1_sft_dataset.round IS NULL OR r.round = cudal1_sft_dataset.round)
 					-- one row a code: its first answer, else its first proposal
 					ORDER BY c.candidate_id, p.response IS NULL, p.proposal_id) AS x) AS d
 			WHERE per_task IS NULL OR d.place <= per_task
@@ -312,15 +306,10 @@ CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL,
 	reward text DEFAULT 'speedup', pool text DEFAULT NULL)
 RETURNS SETOF jsonb LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
 AS $$
-DECLARE
-	only_pool constant int := cudal1.choose_pool(pool);
 BEGIN
-	PERFORM cudal1.raise_if(reward IS NULL
-			OR reward NOT IN ('speedup', 'binary'), '22023',
+	PERFORM cudal1.raise_if(reward IS NULL OR reward NOT IN ('speedup', 'binary'), '22023',
 		format('unknown reward "%s"', reward),
-		'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
-			'else).');
-	PERFORM cudal1.check_choice(methods, campaign, tasks);
+		'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 else).');
 	RETURN QUERY
 		-- A group is everything that was proposed in it. Advantages compare rows that this call
 		-- leaves out, too, and those whose answers were pruned.
@@ -345,24 +334,20 @@ BEGIN
 			SELECT m.*, row_number() OVER (PARTITION BY m.task_id, m.mates
 				ORDER BY m.proposal_id) AS place FROM member AS m),
 		scored AS (
-			SELECT n.task_id, n.mates,
-			cudal1.group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant)
-			AS advantages
+			SELECT n.task_id, n.mates, cudal1.group_advantages(
+					array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant) AS advantages
 				FROM numbered AS n GROUP BY n.task_id, n.mates)
 		SELECT jsonb_build_object('system', q.system, 'prompt', q.prompt, 'response', p.response,
 			'reward', n.value, 'advantage', s.advantages[n.place], 'group', n.grp, 'task', t.name,
 			'level', t.level, 'method', p.method, 'state', c.state, 'failure', c.failure,
 			'candidate_id', c.candidate_id, 'proposal_id', p.proposal_id, 'prompt_id', p.prompt_id)
-			FROM numbered AS n JOIN scored AS s USING (task_id, mates) JOIN cudal1.proposal AS p
-				USING (proposal_id)
+			FROM cudal1.chosen(methods, campaign, tasks, pool) AS r
+				JOIN numbered AS n USING (proposal_id) JOIN scored AS s USING (task_id, mates)
+				JOIN cudal1.proposal AS p USING (proposal_id)
 				JOIN cudal1.candidate AS c USING (candidate_id)
-					JOIN cudal1.task AS t ON t.task_id = p.task_id
+				JOIN cudal1.task AS t ON t.task_id = p.task_id
 				JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-				JOIN cudal1.asked AS r USING (proposal_id)
-			WHERE p.response IS NOT NULL AND c.purpose = 'normal' AND t.retired_at IS NULL
-				AND (methods IS NULL OR p.method = ANY (methods))
-				AND (only_pool IS NULL OR p.pool_id = only_pool)
-				AND (cudal1_rl_dataset.campaign IS NULL OR r.campaign = cudal1_rl_dataset.campaign)
+			WHERE p.response IS NOT NULL AND c.purpose = 'normal'
 			ORDER BY n.task_id, n.grp, n.mates, n.place;
 END
 $$;

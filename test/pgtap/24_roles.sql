@@ -218,7 +218,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['pool_code', 'bucket_part', 'island', 'job', 'profiler_run', 'undecided', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'turn']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['pool_code', 'bucket_part', 'island', 'job', 'profiler_run', 'undecided', 'review', 'stored', 'suspect', 'cheat_case', 'turn']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
