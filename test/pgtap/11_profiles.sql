@@ -52,7 +52,7 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"pairs": null}', 'member "pairs" of changes must not be null'), ('{"pairs": "x"}', 'member "pairs" of changes must be of type integer'),
 	('{"pairs": 1e30}', 'member "pairs" of changes must be of type integer'), ('{"looks": 7}', 'member "looks" of changes must be of type integer[]'),
 	('{"memory_mb": true}', 'member "memory_mb" of changes must be of type integer'),
-	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes must be finite'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes must be finite'),
+	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes is out of range Valid is window_seconds >= 0.00001 AND window_seconds <= 100.'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes is out of range Valid is window_seconds >= 0.00001 AND window_seconds <= 100.'),
 	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
 	('{"looks": [7, 1001]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
 	('{"half_width_limit": 100}', 'member "half_width_limit" of changes is out of range Valid is half_width_limit >= 0.000001 AND half_width_limit <= 10.'),
