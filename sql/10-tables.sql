@@ -558,9 +558,6 @@ CREATE INDEX job_claim ON cudal1.job
 	(device, language, cores, trainer, priority DESC, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
 CREATE INDEX job_trainer ON cudal1.job (trainer) WHERE state = 'queued' AND kind = 'measure';
--- whatever operator asks for it, an evaluation is made once
-CREATE UNIQUE INDEX job_evaluation ON cudal1.job (candidate_id, profile, device)
-	WHERE kind = 'evaluate';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 CREATE INDEX job_device ON cudal1.job (device_id) WHERE state = 'running';
 

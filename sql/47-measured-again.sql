@@ -375,7 +375,7 @@ BEGIN
 			SELECT FROM cudal1.candidate AS k
 				WHERE k.task_id = t.task_id AND k.purpose = 'reference');
 		n := n + (SELECT count(cudal1.enqueue('evaluate', t, k.candidate_id,
-				cudal1_measure_aa.priority, cudal1.caller(), device => d.device_key))
+				cudal1_measure_aa.priority, '', device => d.device_key))
 			FROM cudal1.candidate AS k WHERE k.task_id = t.task_id AND k.purpose = 'reference');
 	END LOOP;
 	PERFORM cudal1.wake() WHERE n > 0;
