@@ -14,8 +14,7 @@ CREATE TABLE cudal1.model (
 	endpoint			text NOT NULL,
 	model				text NOT NULL CHECK (model <> ''),
 	key_name			text,
-	parameters			jsonb NOT NULL DEFAULT '{}' CHECK
-		(jsonb_typeof(parameters) = 'object'),
+	parameters			jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(parameters) = 'object'),
 	concurrency			int NOT NULL CHECK (concurrency BETWEEN 1 AND 10000),
 	requests_per_minute	float8 CHECK (requests_per_minute BETWEEN 0.001 AND 1000000),
 	prompt_price		float8 CHECK (prompt_price >= 0 AND prompt_price < 'Infinity'),

@@ -200,8 +200,7 @@ BEGIN
 		WHERE d.enabled AND wanted IN (d.class, d.model, d.device_key)
 			AND t.language = ANY (d.languages) AND d.cores >= t.cores;
 	IF seen IS NULL OR NOT cudal1.is_served(seen) THEN
-		RAISE NOTICE USING
-			MESSAGE = format('no device can measure task "%s" now', t.name),
+		RAISE NOTICE USING MESSAGE = format('no device can measure task "%s" now', t.name),
 			DETAIL = CASE WHEN seen IS NULL
 				THEN format('It needs an enabled device "%s" with language %s and %s core(s).',
 					wanted, t.language, t.cores)
@@ -296,8 +295,7 @@ BEGIN
 			FROM cudal1.task AS x WHERE x.name = t.name;
 		SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.name = t.name;
 		IF t.retired_at IS NOT NULL THEN
-			RAISE NOTICE USING
-				MESSAGE = format('task "%s" is retired', t.name),
+			RAISE NOTICE USING MESSAGE = format('task "%s" is retired', t.name),
 				HINT = 'cudal1_restore_task() brings it back.';
 		ELSIF coalesce(cudal1.reference_problem(t), cudal1.weakness(t)) IS NOT NULL THEN
 			RAISE NOTICE '%', coalesce(cudal1.reference_problem(t), cudal1.weakness(t));

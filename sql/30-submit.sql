@@ -25,8 +25,7 @@ BEGIN
 		VALUES (enqueue.kind, t.task_id, enqueue.candidate_id, enqueue.profile, enqueue.device,
 				t.cores, t.language, enqueue.priority, enqueue.deadline, enqueue.owner,
 				enqueue.first_measurement)
-		ON CONFLICT DO NOTHING
-		RETURNING job_id INTO id;
+		ON CONFLICT DO NOTHING RETURNING job_id INTO id;
 	IF id IS NULL AND kind = 'evaluate' THEN
 		-- one that is being withdrawn is wanted again
 		UPDATE cudal1.job AS j SET cancel_requested = false
@@ -94,8 +93,7 @@ BEGIN
 			AND EXISTS (SELECT FROM cudal1.candidate AS x
 				WHERE x.candidate_id = propose_again.candidate_id
 					AND (x.state IN ('queued', 'measuring', 'verifying') OR x.imported))
-			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r)
-		THEN
+			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r) THEN
 			PERFORM cudal1.enqueue('measure', t, candidate_id, priority, owner,
 				deadline => deadline);
 		END IF;
@@ -142,8 +140,7 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	-- beginning nearly always suffices.
 	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
-	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
-			OR NOT cudal1.is_name(method, 200)
+	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) OR NOT cudal1.is_name(method, 200)
 		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
 		THEN 'priority must lie between -1000000000 and 1000000000'
@@ -223,8 +220,7 @@ BEGIN
 				FROM added AS a JOIN new AS v ON v.task_id = a.task_id AND v.hash = a.code_hash
 					JOIN cudal1.task AS t ON t.task_id = a.task_id
 				WHERE v.malformed IS NULL ORDER BY v.ord
-			ON CONFLICT DO NOTHING
-			RETURNING job_id)
+			ON CONFLICT DO NOTHING RETURNING job_id)
 	SELECT ARRAY(SELECT a.candidate_id FROM added AS a), EXISTS (SELECT FROM queued)
 		INTO fresh, queued;
 	WITH wanted AS (
@@ -483,14 +479,12 @@ DECLARE
 	r			record;
 BEGIN
 	SELECT count(*) AS rows, min(v.ord) AS first, (array_agg(v.key ORDER BY v.ord))[1] AS key
-		INTO r
-		FROM unnest(batch) AS v
+		INTO r FROM unnest(batch) AS v
 			LEFT JOIN cudal1.candidate AS c ON c.candidate_id = v.id
 		WHERE v.reason IS NULL AND NOT cudal1.proposes(v)
 			AND v.hash <> coalesce(c.code_hash, batch[v.leader].hash);
 	IF r.rows > 0 THEN
-		RAISE NOTICE USING
-			MESSAGE = format('proposal_key "%s" was used for another code', r.key),
+		RAISE NOTICE USING MESSAGE = format('proposal_key "%s" was used for another code', r.key),
 			DETAIL = CASE WHEN cardinality(batch) = 1
 				THEN format('It names candidate %s; this code is not recorded.', batch[1].id)
 				ELSE format('Row %s gets that candidate; the code of the row is not recorded.',

@@ -39,8 +39,7 @@ BEGIN
 	PERFORM cudal1.raise_if(true, '25001', format('cannot wait for candidate %s, which this '
 			'transaction wrote', c.candidate_id), 'Commit first, then call cudal1_wait().',
 			'No worker sees it before the transaction commits.')
-		FROM cudal1.candidate AS c
-		WHERE c.candidate_id = ANY (candidate_ids)
+		FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (candidate_ids)
 			AND (cudal1.is_own(c.xmin) OR EXISTS (SELECT FROM cudal1.job AS j
 				WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')
 					AND cudal1.is_own(j.xmin)));

@@ -54,8 +54,7 @@ BEGIN
 		SELECT p.trainer, greatest(t.due, c.count) AS due, array_agg(p.name) AS names,
 				array_agg(p.language) AS languages, array_agg(p.cores) AS cores
 			FROM place AS p CROSS JOIN clock AS c
-				LEFT JOIN cudal1.turn AS t
-					ON t.device_id = d.device_id AND t.trainer = p.trainer
+				LEFT JOIN cudal1.turn AS t ON t.device_id = d.device_id AND t.trainer = p.trainer
 			GROUP BY p.trainer, t.due, c.count, t.claimed_at
 			ORDER BY greatest(t.due, c.count), p.trainer = '', t.claimed_at NULLS FIRST
 	LOOP

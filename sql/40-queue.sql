@@ -15,8 +15,7 @@ DECLARE
 	problem	text;
 BEGIN
 	problem := CASE
-		WHEN register_device.host IS NULL
-			OR NOT cudal1.is_name(register_device.host, 200)
+		WHEN register_device.host IS NULL OR NOT cudal1.is_name(register_device.host, 200)
 			THEN 'host must be a name of 1 to 200 characters'
 		WHEN jsonb_typeof(device) IS DISTINCT FROM 'object' THEN 'device must be a JSON object'
 		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string'
@@ -32,12 +31,10 @@ BEGIN
 			THEN 'cores of device must be an integer between 1 and 1024'
 		WHEN jsonb_typeof(device -> 'languages') IS DISTINCT FROM 'array'
 			OR EXISTS (SELECT FROM jsonb_array_elements(device -> 'languages') AS l
-					   WHERE jsonb_typeof(l) <> 'string'
-						OR l #>> '{}' <> ALL (cudal1.languages()))
+					   WHERE jsonb_typeof(l) <> 'string' OR l #>> '{}' <> ALL (cudal1.languages()))
 			THEN 'languages of device must be an array of '
 				|| array_to_string(cudal1.languages(), ', ')
-		WHEN device ? 'details'
-			AND jsonb_typeof(device -> 'details') <> 'object'
+		WHEN device ? 'details' AND jsonb_typeof(device -> 'details') <> 'object'
 			THEN 'details of device must be a JSON object'
 		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB'
 		END;
@@ -226,8 +223,7 @@ BEGIN
 				clock_timestamp()
 			FROM (VALUES (0)) AS one LEFT JOIN cudal1.weight AS w ON w.trainer = j.trainer
 		ON CONFLICT (device_id, trainer) DO UPDATE
-			SET started = excluded.started, due = excluded.due,
-				claimed_at = excluded.claimed_at;
+			SET started = excluded.started, due = excluded.due, claimed_at = excluded.claimed_at;
 	UPDATE cudal1.job AS x
 		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
 			login = cudal1.caller(), device_id = d.device_id, claimed_at = clock_timestamp(),

@@ -32,8 +32,7 @@ BEGIN
 			WHEN r.outcome IS NULL OR r.outcome NOT IN ('successful', 'unstable', 'compile_error',
 				'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat', 'unverified', 'lost',
 				'cancelled') THEN 'its outcome is unknown'
-			WHEN r.outcome = 'successful' AND r.score IS NULL
-				THEN 'a successful one needs a score'
+			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
 			WHEN r.score NOT BETWEEN 1e-9 AND 1e9 THEN 'its score is out of range'
 			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
 			WHEN r.lower > r.upper THEN 'its interval is empty'
@@ -62,8 +61,6 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.read_result IS
 'a result as the columns of a measurement; a malformed one has the outcome lost';
-
--- candidate states: how a candidate ends, and the ways in which it waits
 
 CREATE FUNCTION cudal1.give_verdict(c cudal1.candidate, failure text, measurement_id bigint,
 	detail text, paid cudal1.measurement DEFAULT NULL, import_device text DEFAULT NULL)
@@ -299,8 +296,7 @@ BEGIN
 		END IF;
 	END IF;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
-					 WHEN s IS NULL THEN 0
-					 ELSE cudal1.conservative_round(s) END;
+					 WHEN s IS NULL THEN 0 ELSE cudal1.conservative_round(s) END;
 	r.measurement_id := nextval('cudal1.measurement_measurement_id_seq');
 	r.task_id := j.task_id;
 	r.candidate_id := j.candidate_id;

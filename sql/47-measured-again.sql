@@ -7,8 +7,7 @@ CREATE FUNCTION cudal1.in_words(seconds float8)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN seconds < 120 THEN format('%s s', round(seconds))
 			WHEN seconds < 7200 THEN format('%s min', round(seconds / 60))
-			WHEN seconds < 172800
-				THEN format('%s h', round(seconds / 3600))
+			WHEN seconds < 172800 THEN format('%s h', round(seconds / 3600))
 			ELSE format('%s days', round(seconds / 86400)) END;
 COMMENT ON FUNCTION cudal1.in_words IS 'seconds in words, rounded';
 
@@ -27,8 +26,8 @@ DECLARE
 BEGIN
 	PERFORM cudal1.check_candidates(candidate_ids);
 	PERFORM cudal1.demand_submission('-', '-', priority);
-	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000),
-		'22023', format('device must be a device class (%s), a device model or a device''s key',
+	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000), '22023',
+		format('device must be a device class (%s), a device model or a device''s key',
 			array_to_string(cudal1.classes(), ' or ')));
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
 	-- jobs would wait for ever
@@ -41,8 +40,7 @@ BEGIN
 			AND (c.state <> 'successful' OR c.purpose = 'withheld' OR t.retired_at IS NOT NULL)
 		ORDER BY c.candidate_id);
 	IF passed <> '{}' THEN
-		RAISE NOTICE USING
-			MESSAGE = format('candidates that are not evaluated: %s',
+		RAISE NOTICE USING MESSAGE = format('candidates that are not evaluated: %s',
 				array_to_string(passed[:10], ', ')),
 			DETAIL = 'Only successful candidates whose code is here, of tasks that are not '
 				'retired, are evaluated.';
@@ -126,8 +124,7 @@ BEGIN
 												AND d.device_id = o.device_id DESC,
 											cudal1.is_served(d.last_seen)
 												AND d.hardware = o.hardware DESC,
-											d.last_seen DESC
-										LIMIT 1) AS now
+											d.last_seen DESC LIMIT 1) AS now
 								CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
 							WHERE m.measurement_id = b.measurement_id
 								AND m.environment ->> k.member <> now.details ->> k.member))
@@ -281,8 +278,7 @@ BEGIN
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
 		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 			AND j.kind IN ('measure', 'verify')) THEN
-		RAISE NOTICE USING
-			MESSAGE = format(CASE WHEN c.failure = 'withdrawn'
+		RAISE NOTICE USING MESSAGE = format(CASE WHEN c.failure = 'withdrawn'
 				THEN 'candidate %s was withdrawn, its imported score is not used'
 				ELSE 'candidate %s is measured here, its imported score is not used' END,
 				c.candidate_id);
@@ -294,8 +290,7 @@ BEGIN
 			WHERE x.candidate_id = c.candidate_id AND x.purpose NOT IN ('normal', 'withheld');
 		paid.score := s;
 		PERFORM cudal1.give_verdict(c, CASE WHEN s IS NULL THEN 'reported' END, NULL, NULL, paid,
-				cudal1_import_result.device),
-			cudal1.wake_waiters();
+				cudal1_import_result.device), cudal1.wake_waiters();
 	END IF;
 	RETURN c.candidate_id;
 END

@@ -142,8 +142,7 @@ BEGIN
 	IF at.bucket IS NOT NULL THEN
 		INSERT INTO cudal1.pool_code (task_id, pool_id, candidate_id, island)
 			SELECT DISTINCT ON (p.pool_id) t.task_id, p.pool_id, place_candidate.candidate_id,
-					COALESCE(p.island,
-						cudal1.first_island(place_candidate.candidate_id, t))
+					COALESCE(p.island, cudal1.first_island(place_candidate.candidate_id, t))
 				FROM (SELECT x.pool_id, x.island FROM cudal1.proposal AS x
 						WHERE x.candidate_id = place_candidate.candidate_id
 					UNION ALL

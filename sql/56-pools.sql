@@ -41,8 +41,7 @@ BEGIN
 		SELECT x.* INTO STRICT p FROM cudal1.pool AS x WHERE x.name = cudal1_open_pool.name;
 		PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by)
 			WHERE p.created_by IS NOT NULL;
-		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM seeded_from,
-			'23505',
+		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM seeded_from, '23505',
 			format('pool "%s" exists and was seeded from %s', p.name,
 				coalesce('"' || p.seeded_from || '"', 'no pool')),
 			'Open another one under a name of its own.');

@@ -82,8 +82,7 @@ BEGIN
 		heat := coalesce(heat, t.temperature);
 		picks := ARRAY(SELECT cudal1.code_of_bucket(t.task_id, in_pool, c.number::int, c.codes,
 					hashint8extended(c.number, ~seed))
-				FROM (SELECT u.* FROM unnest(numbers, counts, means)
-							AS u (number, codes, mean)
+				FROM (SELECT u.* FROM unnest(numbers, counts, means) AS u (number, codes, mean)
 						ORDER BY u.mean / heat - ln(-ln(cudal1.uniform(seed, u.number))) DESC
 						LIMIT n) AS c);
 	ELSIF used = 'random' AND total <= 2 * n THEN
@@ -421,8 +420,7 @@ DECLARE
 	t			cudal1.task;
 	from_pool	int := cudal1.find_pool(pool);
 	used		text;
-	used_seed	bigint := COALESCE(seed,
-		uuid_hash_extended(gen_random_uuid(), 0));
+	used_seed	bigint := COALESCE(seed, uuid_hash_extended(gen_random_uuid(), 0));
 	heat		float8;
 	drawn		record;
 	failed		record;
@@ -444,8 +442,7 @@ BEGIN
 		   COALESCE(array_agg(d.score ORDER BY d.score, d.candidate_id), '{}') AS scores,
 		   COALESCE(array_agg(d.code ORDER BY d.score, d.candidate_id), '{}') AS codes,
 		   max(d.island) AS island,
-		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
-	INTO drawn
+		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities INTO drawn
 	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed,
 		make_prompt.pool) AS d;
 	-- at first nothing is on any island
@@ -464,8 +461,7 @@ BEGIN
 	SELECT coalesce(array_agg(f.candidate_id ORDER BY f.at), '{}') AS candidates,
 			coalesce(array_agg(f.code ORDER BY f.at), '{}') AS codes,
 			coalesce(array_agg(f.reason ORDER BY f.at), '{}') AS reasons
-		INTO failed
-		FROM (SELECT c.candidate_id, c.code, l.at,
+		INTO failed FROM (SELECT c.candidate_id, c.code, l.at,
 				c.failure || coalesce(': ' || nullif(c.detail, ''), '') AS reason
 			FROM (SELECT x.candidate_id, max(x.proposal_id) AS at
 					FROM (SELECT y.candidate_id, y.proposal_id FROM cudal1.proposal AS y
@@ -497,8 +493,7 @@ BEGIN
 	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,
 		'54000', 'the prompt would be longer than 10 MiB', 'Ask for fewer exemplars or failures.');
 	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, template, strategy, temperature, seed,
-			island, exemplars, scores, probabilities, failures, system, prompt,
-			created_by)
+			island, exemplars, scores, probabilities, failures, system, prompt, created_by)
 		VALUES (t.task_id, from_pool, make_prompt.kind, w.name, used, heat, used_seed,
 			drawn.island, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidates, preface, words, make_prompt.owner)

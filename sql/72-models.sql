@@ -39,10 +39,8 @@ BEGIN
 		WHEN jsonb_typeof(parameters) <> 'object' THEN 'parameters must be a JSON object'
 		WHEN parameters ?| '{model,messages,stream,stream_options,n}'
 			THEN 'parameters must not contain model, messages, stream, stream_options or n'
-		WHEN octet_length(parameters::text) > 65536
-			THEN 'parameters must not take more than 64 kB'
-		WHEN concurrency NOT BETWEEN 1 AND 10000
-			THEN 'concurrency must lie between 1 and 10000'
+		WHEN octet_length(parameters::text) > 65536 THEN 'parameters must not take more than 64 kB'
+		WHEN concurrency NOT BETWEEN 1 AND 10000 THEN 'concurrency must lie between 1 and 10000'
 		WHEN requests_per_minute NOT BETWEEN 0.001 AND 1000000
 			THEN 'requests_per_minute must lie between 0.001 and 1000000'
 		WHEN NOT (prompt_price >= 0 AND prompt_price < 'Infinity')

@@ -27,8 +27,7 @@ DECLARE
 	lanes	bigint;
 BEGIN
 	PERFORM cudal1.check_label(name);
-	PERFORM cudal1.check_word('kind', kind,
-		'{vanilla,augment,self_supervised,evolve,contrastive}');
+	PERFORM cudal1.check_word('kind', kind, '{vanilla,augment,self_supervised,evolve,contrastive}');
 	o := cudal1.check_options(options, kind);
 	words := cudal1.prompt_kind(kind, o);
 	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
@@ -256,8 +255,7 @@ BEGIN
 	RETURN (SELECT COALESCE(c.options ->> 'profile', t.options ->> 'profile', 'train')
 		FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
 			JOIN cudal1.campaign AS c USING (campaign_id)
-		WHERE g.prompt_id = group_profile.prompt_id
-		LIMIT 1);
+		WHERE g.prompt_id = group_profile.prompt_id LIMIT 1);
 END
 $$;
 COMMENT ON FUNCTION cudal1.group_profile IS

@@ -353,8 +353,7 @@ CREATE VIEW cudal1.stat_task AS
 		m.device_seconds, c.last_decided
 	FROM cudal1.task AS t
 		LEFT JOIN LATERAL (
-			SELECT count(*) AS candidates,
-				   count(*)
+			SELECT count(*) AS candidates, count(*)
 					FILTER (WHERE x.state IN ('queued', 'measuring', 'verifying')) AS waiting,
 				   count(*) FILTER (WHERE x.state = 'successful') AS successful,
 				   count(*) FILTER (WHERE x.wide) AS wide,
@@ -364,8 +363,7 @@ CREATE VIEW cudal1.stat_task AS
 			FROM cudal1.candidate AS x
 				WHERE x.task_id = t.task_id AND x.purpose = 'normal') AS c ON true
 		LEFT JOIN (
-			SELECT x.task_id, count(*) AS measurements,
-			sum(x.device_seconds) AS device_seconds
+			SELECT x.task_id, count(*) AS measurements, sum(x.device_seconds) AS device_seconds
 			FROM cudal1.measurement AS x GROUP BY x.task_id) AS m ON m.task_id = t.task_id;
 COMMENT ON VIEW cudal1.stat_task IS
 'one row a task: its candidates by what became of them, the best reward, and the device time they
@@ -393,8 +391,7 @@ COMMENT ON COLUMN cudal1.cost.candidates IS
 COMMENT ON COLUMN cudal1.cost.successful_seconds IS 'the mean of candidates that were successful';
 
 CREATE VIEW cudal1.stat_method AS
-	SELECT p.method, count(*) AS proposals,
-		count(DISTINCT p.candidate_id) AS candidates,
+	SELECT p.method, count(*) AS proposals, count(DISTINCT p.candidate_id) AS candidates,
 		   count(DISTINCT p.task_id) AS tasks,
 		   count(*) FILTER (WHERE c.state = 'successful') AS successful,
 		   count(*) FILTER (WHERE c.reward > 1) AS faster,

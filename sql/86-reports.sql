@@ -130,13 +130,11 @@ BEGIN
 			NULL::float8 AS score, NULL::bigint AS measurement_id, NULL::text AS device_model
 		FROM tasks AS t
 		UNION ALL
-		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id,
-			e.device_model
+		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id, e.device_model
 		FROM evaluations AS e
 		UNION ALL
 		-- measured here, on the one model of the task
-		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id,
-			t.device_model
+		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id, t.device_model
 		FROM tasks AS t
 		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_over.method, only_pool) AS b
 		WHERE coalesce(t.device_model = model, model IS NULL) AND b.reward IS NOT NULL
@@ -200,8 +198,7 @@ BEGIN
 				array_to_string(cudal1.classes(), ', ')))
 		WHERE check_report.device IS NOT NULL;
 	IF check_report.method IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
-	THEN
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method) THEN
 		-- a method may exist without a proposal
 		PERFORM cudal1.check_name('method', method);
 		RAISE NOTICE 'nothing was proposed by method "%"', method;
@@ -566,8 +563,7 @@ SET jit = off
 AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);
-	model	constant text := CASE WHEN device <> ALL (cudal1.classes())
-		THEN device END;
+	model	constant text := CASE WHEN device <> ALL (cudal1.classes()) THEN device END;
 BEGIN
 	PERFORM cudal1.check_report(method, device);
 	RETURN QUERY
@@ -578,8 +574,7 @@ BEGIN
 		   cudal1.over_baseline(m.upper, coalesce(b.over, 1), false),
 		   o.failure, coalesce(b.candidate_id, o.candidate_id),
 		   coalesce(o.detail, cudal1.weakness(t)),
-		   coalesce(m.wide, false),
-		   coalesce(b.evaluated, false),
+		   coalesce(m.wide, false), coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method),
 		   CASE WHEN m.candidate_seconds > 0 THEN (SELECT l.seconds FROM

@@ -145,18 +145,14 @@ COMMENT ON FUNCTION cudal1.ablation_scores IS
 undecided); half: the half-width of its logarithm';
 
 CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
-RETURNS cudal1.ablation LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	a		cudal1.ablation;
-BEGIN
-	SELECT x.* INTO a FROM cudal1.ablation AS x WHERE x.ablation_id = find_ablation.ablation_id;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('ablation %s does not exist', coalesce(ablation_id::text, 'null')),
+RETURNS cudal1.ablation LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.raise_if(NOT EXISTS (SELECT FROM cudal1.ablation AS x
+			WHERE x.ablation_id = find_ablation.ablation_id), '42704',
+		format('ablation %s does not exist', coalesce(find_ablation.ablation_id::text, 'null')),
 		'cudal1_ablate() makes one; cudal1.ablation lists them.');
-	RETURN a;
-END
-$$;
+	SELECT x.* FROM cudal1.ablation AS x WHERE x.ablation_id = find_ablation.ablation_id;
+END;
 COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 if there is none';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)

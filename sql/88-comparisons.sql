@@ -24,10 +24,8 @@ BEGIN ATOMIC
 		JOIN cudal1.best_over(method_b, device_b, tasks, pool_b, baseline, without_weak) AS b
 			ON b.task_id = a.task_id
 		JOIN cudal1.task AS t ON t.task_id = a.task_id
-		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = a.measurement_id AND m.lower > 0
-		LEFT JOIN cudal1.measurement AS n
-			ON n.measurement_id = b.measurement_id AND n.lower > 0
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = a.measurement_id AND m.lower > 0
+		LEFT JOIN cudal1.measurement AS n ON n.measurement_id = b.measurement_id AND n.lower > 0
 		CROSS JOIN LATERAL (SELECT nullif(ln(m.upper / m.lower) / 2, 0) AS a,
 			nullif(ln(n.upper / n.lower) / 2, 0) AS b) AS h
 		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8

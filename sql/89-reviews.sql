@@ -38,8 +38,7 @@ AS $$
 					k.found, coalesce(k.reason, 'no reason given'), left(k.code, 4000)), '')
 				FROM (SELECT x.* FROM cudal1.cheat_case AS x
 					WHERE x.language = t.language AND x.candidate_id <> c.candidate_id
-					ORDER BY x.candidate_id DESC LIMIT 3) AS k),
-			t.reference, c.code) END
+					ORDER BY x.candidate_id DESC LIMIT 3) AS k), t.reference, c.code) END
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = question.about;
 $$;

@@ -87,8 +87,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
 	SELECT e.name, e.value, e.unit, r.tool, d.device_key, r.measured_at
 		FROM cudal1.profiler_run AS r JOIN cudal1.device AS d USING (device_id)
-			JOIN cudal1.candidate AS c USING (candidate_id)
-			JOIN cudal1.task AS t USING (task_id)
+			JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t USING (task_id)
 			LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 			CROSS JOIN LATERAL (
 				SELECT x.value ->> 'name' AS name, cudal1.json_float(x.value -> 'value') AS value,

@@ -358,21 +358,15 @@ BEGIN
 	FOR o IN
 		SELECT d.classid, d.objid, c.relkind, c.relname, coalesce(f.prosecdef
 				OR f.prosqlbody IS NULL AND l.lanname <> 'c', false) AS is_pinned
-			FROM pg_catalog.pg_depend AS d
-				JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
-					AND e.extname = 'cudal1'
-				LEFT JOIN pg_catalog.pg_class AS c
-					ON d.classid = 'pg_catalog.pg_class'::regclass
-					AND c.oid = d.objid
-				LEFT JOIN pg_catalog.pg_proc AS f
-					ON d.classid = 'pg_catalog.pg_proc'::regclass
-					AND f.oid = d.objid
-				LEFT JOIN pg_catalog.pg_language AS l ON l.oid = f.prolang
-			WHERE d.deptype = 'e'
-				AND d.refclassid = 'pg_catalog.pg_extension'::regclass
+			FROM pg_depend AS d
+				JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cudal1'
+				LEFT JOIN pg_class AS c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+				LEFT JOIN pg_proc AS f ON d.classid = 'pg_proc'::regclass AND f.oid = d.objid
+				LEFT JOIN pg_language AS l ON l.oid = f.prolang
+			WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
 			ORDER BY d.objid
 	LOOP
-		IF o.classid = 'pg_catalog.pg_proc'::regclass THEN
+		IF o.classid = 'pg_proc'::regclass THEN
 			EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
 			IF o.is_pinned THEN
 				EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, pg_temp',
