@@ -75,22 +75,13 @@ def run(command, **more):
     return done.returncode, " ".join(done.stdout.decode(errors="replace").split())[-300:]
 
 
-def build(task, code, folder, sandboxed):
+def build(job, folder, sandboxed):
     """Writes the sources, and compiles what has to be."""
-    suffix = {"c": "c", "cuda": "cu", "pytorch": "py"}[task["language"]]
-    for name, text in ((f"code.{suffix}", code), (f"reference.{suffix}", task["reference"]),
-                       ("task.json", json.dumps(task))):
+    for name, text in ((job["source"], job["code"]), ("reference.py", job["task"]["reference"]),
+                       ("task.json", json.dumps(job["task"]))):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
             out.write(text)
-    if task["language"] == "pytorch":
-        return
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    command = ["/usr/bin/gcc", "-O3", "-march=native", "-g", "-shared", "-fPIC", "-std=gnu17", "-o",
-               "code.so", "code.c", "-lm"]
-    if task["language"] == "cuda":
-        command = [nvcc, "-O3", "-arch=native", "-lineinfo", "-shared", "-Xcompiler", "-fPIC", "-o",
-                   "code.so", "code.cu"]
-    status, said = run(sandboxed(command), cwd=folder)
+    status, said = run(sandboxed(job["command"]), cwd=folder) if job["command"] else (0, "")
     if status:
         sys.exit(f"the code does not compile: {said}")
 
@@ -232,7 +223,7 @@ def keep(tool, output, unsandboxed):
     try:
         for part in PARTS:
             shutil.copy(os.path.join(os.path.dirname(os.path.realpath(__file__)), part), folder)
-        build(job["task"], job["code"], folder, sandboxed)
+        build(job, folder, sandboxed)
         status, said = run(command, pass_fds=(control, told))
         rows = []
         if tool == "ncu" and output == "counters" and os.path.exists(kept):
@@ -343,8 +334,7 @@ def call_inside(tool, folder, told, device):
     sys.path.append(folder)
     with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
         task = json.load(file)
-    call, wait = (loaded(folder, device) if task["language"] == "pytorch"
-                  else compiled(folder, task, device))
+    call, wait = compiled(folder, task, device) if task.get("signature") else loaded(folder, device)
     driver = ctypes.CDLL("libcuda.so.1") if tool == "ncu" else None
     wait = wait or (lambda: None)
     call()

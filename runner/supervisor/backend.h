@@ -2,20 +2,21 @@
  * backend.h
  *		The table of calls for one language on one device.
  *
- * Each of the four is a table in a file of backend/: C and PyTorch on a CPU, CUDA and PyTorch on a
- * GPU. Functions that return bool return false after conclude().
+ * The tables are in files of backend/, where languages.h lists them. Functions that return bool
+ * return false after conclude().
  */
 #ifndef CUDAL1_BACKEND_H
 #define CUDAL1_BACKEND_H
 
 #include "supervisor/measure.h"
 
-/* a compiler for one side's code, and what it is given; the strings in argv are the caller's */
+#define COMPILED	"code.so"	/* the name of what compilers make */
+
+/* a compiler for one side's code, and what it is given */
 typedef struct Compiler
 {
-	const char *argv[16];
+	const char *argv[20];		/* NULL is the last */
 	const char *source;			/* the name of the code's file */
-	const char *library;		/* of what it makes */
 	const char *probe;			/* the name of a second file with `probe_text`; NULL: none */
 	const char *probe_text;
 	const char *toolkit;		/* a folder that it needs to see; NULL: none */
@@ -37,9 +38,10 @@ typedef enum InterpreterUse
 /* how code is built */
 typedef struct BuildCalls
 {
-	/* of functions: how their code is compiled */
-	bool		(*compiler) (Measure *m, Compiler *compiler);
-	const char *version;		/* a command whose first line is that compiler's version */
+	/* of functions: how their code is compiled; for a profiler, with the numbers of its lines */
+	bool		(*compiler) (Measure *m, Compiler *compiler, bool lines);
+	const char *tool;			/* that compiler's program, and on a CPU its package */
+	const char *version;		/* a command whose first line is its version */
 	/* of modules: what an interpreter needs on this device */
 	void		(*interpreter) (Measure *m, struct Interpreter *i, Sandbox *sandbox,
 								InterpreterUse use);
@@ -148,9 +150,10 @@ typedef struct Backend
 } Backend;
 
 /*
- * backend.c: sets m->backend for the job's language on a GPU or a CPU, and the job's kind of device
- * where it names none (NULL: a CPU)
+ * backend.c: the backend of a language on a GPU or a CPU (NULL: none); sets m->backend for the
+ * job's; and the job's kind of device where it names none (NULL: a CPU)
  */
+extern const Backend *backend_of(int language, bool gpu);
 extern bool backend_choose(Measure *m, bool gpu, const char *device);
 extern const char *backend_device(const Job *job);
 

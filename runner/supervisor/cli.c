@@ -119,30 +119,15 @@ cli_signature(const char *source, char *error, size_t size)
 	return found;
 }
 
-/* by the ending of its name; LANGUAGES: another ending, or none */
-static JobLanguage
-language_of(const char *file)
-{
-	const char *dot = strrchr(file, '.');
-	int			language = 0;
-
-	while (language < LANGUAGES && (!dot || strcmp(dot, language_endings[language]) != 0))
-		language++;
-	return (JobLanguage) language;
-}
-
 static json_t *
 read_reference(const char *path)
 {
-	JobLanguage language = language_of(path);
-	char		endings[64] = "";
+	int			language = language_of(strrchr(path, '.'));
 
-	for (int i = 0; i < LANGUAGES; i++)
-		strcat(strcat(endings, " "), language_endings[i]);
 	if (language == LANGUAGES)
-		refuse("%s is no task: a folder with a task.json, or a file with one of these endings:%s",
-			   path, endings);
-	return json_pack("{s:s, s:s, s:o}", "name", path, "language", language_names[language],
+		refuse("%s is no task: a folder with a task.json, or a file with one of these endings:"
+			   ROWS_OF_LANGUAGES(ENDING_OF), path);
+	return json_pack("{s:s, s:s, s:o}", "name", path, "language", language_facts[language].name,
 					 "reference", read_source(path));
 }
 
@@ -193,6 +178,7 @@ cli_read_task(Cli *cli, const char *path)
 	char		word[256];
 	json_t	   *number;
 	json_t	   *signature;
+	int			language;
 
 	if (stat(path, &st) != 0)
 		refuse("can't read %s: %s", path, strerror(errno));
@@ -217,7 +203,8 @@ cli_read_task(Cli *cli, const char *path)
 	if (cli->signature)
 		json_object_set_new(cli->task, "signature", read_object(cli->signature));
 	source = json_string_value(json_object_get(cli->task, "reference"));
-	if (strcmp(json_string_value(json_object_get(cli->task, "language")), "pytorch") == 0)
+	language = language_of(json_string_value(json_object_get(cli->task, "language")));
+	if (language != LANGUAGES && language_facts[language].module)
 	{
 		if (!strstr(source, "Model") || !strstr(source, "get_inputs"))
 			refuse("%s is no KernelBench file: it defines no Model or no get_inputs", path);
@@ -238,16 +225,17 @@ cli_job(const Cli *cli, char **files, int n)
 	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", cli->task, "candidates",
 								candidates, "profile", cli->numbers, "device", "key",
 								cli->device);
-	const char *language = json_string_value(json_object_get(cli->task, "language"));
+	const json_t *signature = json_object_get(cli->task, "signature");
 	char	   *text;
 
 	for (int i = 0; i < n; i++)
 	{
-		JobLanguage own = language_of(files[i]);
+		int			own = language_of(strrchr(files[i], '.'));
 
 		/* names of compiled code may have each other's endings */
-		if (own != LANGUAGES && language_has_signature(own) == (strcmp(language, "pytorch") == 0))
-			refuse("%s is no candidate of a task in %s", files[i], language);
+		if (own != LANGUAGES && language_facts[own].module != !signature)
+			refuse("%s is no candidate of a task in %s", files[i],
+				   json_string_value(json_object_get(cli->task, "language")));
 		json_array_append_new(candidates, json_pack("{s:o}", "code", read_source(files[i])));
 	}
 	text = job ? json_dumps(job, 0) : NULL;
@@ -306,7 +294,7 @@ show_line(const Cli *cli, const char *file, const Result *r, const char *outcome
 void
 cli_try_profiler(const Cli *cli, const Options *options)
 {
-	Profiling	run = {options, cli->profile_with, cli->task, NULL, cli->device};
+	Profiling	run = {NULL, options, cli->profile_with, cli->task, NULL, cli->device};
 	char		said[1024];
 	char		why[1024];
 
@@ -318,7 +306,7 @@ cli_try_profiler(const Cli *cli, const Options *options)
 }
 
 bool
-cli_show(const Measure *m, const Member *member, json_t *result)
+cli_show(Measure *m, const Member *member, json_t *result)
 {
 	Cli	   *cli = m->options->cli;
 	const char *outcome = json_string_value(json_object_get(result, "outcome"));
@@ -335,7 +323,7 @@ cli_show(const Measure *m, const Member *member, json_t *result)
 		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : named,
 				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep"
 				 : strcmp(cli->profile_with, "timeline") == 0 ? "trace.json" : "perf.data");
-		kept = !profiler_fails(&(Profiling) {m->options, cli->profile_with, cli->task,
+		kept = !profiler_fails(&(Profiling) {m, m->options, cli->profile_with, cli->task,
 							   m->job->candidate[member->number].code, cli->device, file}, said,
 							   sizeof(said));
 		text_clean(profile, sizeof(profile), kept ? file : said, sizeof(said));

@@ -47,7 +47,7 @@ extern char *cli_job(const Cli *cli, char **files, int n);
  * keeps a profile of a candidate, where one is asked for, raises the status, and prints the result;
  * false: as JSON it is the caller's to print
  */
-extern bool cli_show(const Measure *m, const Member *member, json_t *result);
+extern bool cli_show(Measure *m, const Member *member, json_t *result);
 
 /* the signature in a comment of a source, a new reference; NULL: none, and `error` says why */
 extern json_t *cli_signature(const char *source, char *error, size_t size);

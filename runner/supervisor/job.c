@@ -271,7 +271,6 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	const json_t *task,
 			   *device,
 			   *signature;
-	int			language;
 
 	memset(job, 0, sizeof(*job));
 	job->profile = default_profile;
@@ -284,15 +283,15 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	language = word_of(task, "language", language_names, LANGUAGES);
+	job->language = language_of(json_string_value(json_object_get(task, "language")));
 	if (!job->reference)
 		return wrong(error, size, "\"task\" needs a \"reference\"");
 	if (!parse_candidates(job, error, size))
 		return false;
-	if (language < 0)
-		return wrong(error, size, "task: \"language\" must be c, cuda or pytorch");
-	job->language = (JobLanguage) language;
-	if (language_has_signature(job->language)
+	if (job->language == LANGUAGES)
+		return wrong(error, size, "task: \"language\" must be one of"
+					 ROWS_OF_LANGUAGES(NAME_OF));
+	if (!language_facts[job->language].module
 		&& !parse_signature(&job->signature, signature, error, size))
 		return false;
 	job->tolerance.rtol = tolerance(task, signature, "rtol");

@@ -98,11 +98,11 @@ typedef struct Coded
 typedef struct Job
 {
 	json_t	   *root;			/* owns every string below */
-	JobLanguage language;
+	int			language;		/* of language_facts */
 	const char *reference;
 	Coded		candidate[HEAT_MAX];
 	int			candidates;
-	Signature	signature;		/* c and cuda */
+	Signature	signature;		/* of functions */
 	Tolerance	tolerance;
 	Profile		profile;
 	unsigned	no_probes;		/* kinds that the task rules out, as bits */

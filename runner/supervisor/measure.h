@@ -162,6 +162,7 @@ extern void measure_end(Measure *m, Executor *executor);
 
 typedef struct Profiling
 {
+	Measure    *m;				/* knows how the code is compiled; NULL as code */
 	const Options *options;
 	const char *tool;			/* perf, ncu, timeline, or any: perf or ncu, by device */
 	json_t	   *task;			/* as in a job */
@@ -182,6 +183,6 @@ extern bool profiler_fails(const Profiling *run, char *said, size_t size);
 extern void profiler_count(Measure *m);
 
 /* result.c: the result of one candidate, as a line of JSON to standard output */
-extern void result_print(const Measure *m, Member *member);
+extern void result_print(Measure *m, Member *member);
 
 #endif							/* CUDAL1_MEASURE_H */

@@ -15,22 +15,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/measure.h"
+#include "supervisor/backend.h"
 
 bool
 profiler_fails(const Profiling *run, char *said, size_t size)
 {
-	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", run->task, "code", run->code,
-								 "device", run->device);
-	char	   *text = json_dumps(root, 0);
+	Compiler	compiler = {.source = "code.py"};
+	json_t	   *command = json_array();
+	json_t	   *root = json_pack("{s:O, s:s*, s:s*, s:o}", "task", run->task, "code", run->code,
+								 "device", run->device, "command", command);
+	char	   *text;
 	const char *python = run->options->python;
 	char		script[4096];
-	int			job = text ? memory_file("job", text, strlen(text)) : -1;
+	int			job;
 	int			out = log_file();
 	ssize_t		n;
 	int			status = -1;
 	pid_t		pid;
 
+	/* of the code, as a measurement compiles it, but with the numbers of its lines */
+	if (run->code && !run->m->backend->module)
+		run->m->backend->builds.compiler(run->m, &compiler, true);
+	for (int i = 0; compiler.argv[i]; i++)
+		json_array_append_new(command, json_string(compiler.argv[i]));
+	json_object_set_new(root, "source", json_string(compiler.source));
+	text = json_dumps(root, 0);
+	job = text ? memory_file("job", text, strlen(text)) : -1;
 	snprintf(script, sizeof(script), "%s/profile_code.py", run->options->libdir);
 	snprintf(said, size, "no memory for the job");
 	json_decref(root);
@@ -71,7 +81,7 @@ void
 profiler_count(Measure *m)
 {
 	char		said[16384];
-	Profiling	run = {m->options, "any", json_object_get(m->job->root, "task"),
+	Profiling	run = {m, m->options, "any", json_object_get(m->job->root, "task"),
 	m->job->candidate[0].code, m->device.key, "counters", &m->device.cores, m->scratch};
 	bool		failed;
 	json_t	   *told;

@@ -38,7 +38,7 @@ spendings(const Result *r)
 }
 
 void
-result_print(const Measure *m, Member *member)
+result_print(Measure *m, Member *member)
 {
 	Result	   *r = &member->result;
 	int64_t		job_id = m->job->candidate[member->number].job_id;

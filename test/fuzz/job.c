@@ -38,7 +38,7 @@ check_job(const uint8_t *data, size_t size)
 		for (int i = 0; i < p->nlooks; i++)
 			HOLDS(p->looks[i] >= 2 && p->looks[i] <= 1000);
 		HOLDS(isfinite(p->bucket_seconds) && p->bucket_seconds > 0 && isfinite(p->run_limit_max) && isfinite(p->build_seconds));
-		if (job.language != LANGUAGE_PYTORCH)
+		if (!language_facts[job.language].module)
 		{
 			int			inputs = 0;
 			int			outputs = 0;

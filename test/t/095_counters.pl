@@ -14,7 +14,8 @@ my $task = { language => 'c', reference => $solve, signature => { entry => 'solv
 sub counted
 {
 	my ($device, $before, $more) = @_;
-	write_file("$dir/job.json", encode_json({ task => $task, code => $solve, device => $device }));
+	write_file("$dir/job.json", encode_json({ task => $task, code => $solve, device => $device, source => 'code.c',
+		command => [qw(/usr/bin/gcc -O3 -shared -fPIC -o code.so code.c)] }));
 	unlink "$dir/calls";
 	my $said = `cd '$dir' && env $before /usr/bin/python3 -I '$library/profile_code.py' any counters @{[ $more // '' ]} <job.json 2>&1`;
 	return ($? >> 8, $said);

@@ -196,7 +196,6 @@ main(void)
 		check(prepared == !multi_instance
 			  && other.result.outcome == (multi_instance ? OUTCOME_LOST : OUTCOME_NONE),
 			  multi_instance ? "but not in parts" : "a GPU is measured on as a whole");
-		free(m.gpu);
 	}
 	return done();
 }

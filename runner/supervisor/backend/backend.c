@@ -2,29 +2,33 @@
  * backend.c
  *		Which backend serves a task's language on a device.
  */
-#include "supervisor/backend/parts.h"
+#include "supervisor/backend.h"
 
-static const struct
+extern const Backend backend_c,
+			backend_torch_cpu,
+			backend_cuda,
+			backend_torch_gpu;
+
+#define BACKENDS_OF(name, ending, module, cpu, gpu) {cpu, gpu},
+static const Backend *const backends[LANGUAGES][2] = {ROWS_OF_LANGUAGES(BACKENDS_OF)};
+
+const Backend *
+backend_of(int language, bool gpu)
 {
-	const Backend *cpu;
-	const Backend *gpu;
-}			backends[LANGUAGES] = {
-	[LANGUAGE_C] = {&backend_c, NULL},
-	[LANGUAGE_CUDA] = {NULL, &backend_cuda},
-	[LANGUAGE_PYTORCH] = {&backend_torch_cpu, &backend_torch_gpu},
-};
+	return backends[language][gpu];
+}
 
 bool
 backend_choose(Measure *m, bool gpu, const char *device)
 {
-	m->backend = gpu ? backends[m->job->language].gpu : backends[m->job->language].cpu;
+	m->backend = backend_of(m->job->language, gpu);
 	return m->backend
 		|| conclude(m, OUTCOME_LOST, "tasks in %s are measured on %s, not on %s",
-					language_names[m->job->language], gpu ? "CPU devices" : "GPUs", device);
+					language_facts[m->job->language].name, gpu ? "CPU devices" : "GPUs", device);
 }
 
 const char *
 backend_device(const Job *job)
 {
-	return backends[job->language].cpu ? NULL : "cuda";
+	return backend_of(job->language, false) ? NULL : "cuda";
 }

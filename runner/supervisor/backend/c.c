@@ -113,30 +113,27 @@ c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, ui
 
 /* the source has its own folder, so that messages and __FILE__ name no other */
 static bool
-c_compiler(Measure *m, Compiler *compiler)
+c_compiler(Measure *m, Compiler *compiler, bool lines)
 {
-	static const char *const argv[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC",
-		"-s", "-std=gnu17", "-fdiagnostics-color=never", "-w", "-o"};
-	const char *files[] = {compiler->library, "code.c", "-lm", NULL};
-
-	memcpy(compiler->argv, argv, sizeof(argv));
-	memcpy(compiler->argv + sizeof(argv) / sizeof(argv[0]), files, sizeof(files));
-	compiler->source = "code.c";
-	strcpy(compiler->flags, "-O3 -march=native -shared -fPIC -s -std=gnu17");
+	*compiler = (Compiler) {
+		.argv = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", lines ? "-g" : "-s",
+			"-std=gnu17", "-fdiagnostics-color=never", "-w", "-o", COMPILED, "code.c", "-lm"},
+		.source = "code.c",
+		.flags = "-O3 -march=native -shared -fPIC -s -std=gnu17"};
 	return true;
 }
 
+/* of each language whose compiler makes a library with functions that C could call */
+/* clang-format off */
+#define COMPILED_CALLS \
+	.generate = c_generate, .start = c_start, .stage = c_stage, .unstage = c_unstage, \
+	.bring = c_bring, .warm = c_warm, .element = c_element, .peek = c_peek, \
+	.read = c_read_outputs, HOST_CALLS
+/* clang-format on */
+
 const Backend backend_c = {
-	.builds.version = "gcc --version 2>/dev/null",
 	.builds.compiler = c_compiler,
-	.generate = c_generate,
-	.start = c_start,
-	.stage = c_stage,
-	.unstage = c_unstage,
-	.bring = c_bring,
-	.warm = c_warm,
-	.element = c_element,
-	.peek = c_peek,
-	.read = c_read_outputs,
-	HOST_CALLS,
+	.builds.tool = "gcc",
+	.builds.version = "gcc -dumpfullversion 2>/dev/null",
+	COMPILED_CALLS,
 };

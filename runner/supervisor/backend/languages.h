@@ -6,26 +6,43 @@
 #define CUDAL1_LANGUAGES_H
 
 #include <stdbool.h>
+#include <string.h>
 
-typedef enum JobLanguage
+/*
+ * A row for each: its name in jobs and tables, the ending of its files, whether its tasks are
+ * modules of Python (of others a signature says what their function takes), and its backends on a
+ * CPU and on a GPU.
+ */
+#define ROWS_OF_LANGUAGES(ROW) \
+	ROW("c", ".c", false, &backend_c, NULL) \
+	ROW("cuda", ".cu", false, NULL, &backend_cuda) \
+	ROW("pytorch", ".py", true, &backend_torch_cpu, &backend_torch_gpu)
+
+/* for messages, with a space before each */
+#define NAME_OF(name, ending, module, cpu, gpu) " " name
+#define ENDING_OF(name, ending, module, cpu, gpu) " " ending
+
+typedef struct Language
 {
-	LANGUAGE_C,
-	LANGUAGE_CUDA,
-	LANGUAGE_PYTORCH,
-	LANGUAGES
-} JobLanguage;
+	const char *name;
+	const char *ending;
+	bool		module;
+} Language;
 
-/* as jobs and tables name them */
-static const char *const language_names[LANGUAGES] = {"c", "cuda", "pytorch"};
+#define FACTS_OF(name, ending, module, cpu, gpu) {name, ending, module},
+static const Language language_facts[] = {ROWS_OF_LANGUAGES(FACTS_OF)};
+#define LANGUAGES ((int) (sizeof(language_facts) / sizeof(language_facts[0])))
 
-/* of files with code */
-static const char *const language_endings[LANGUAGES] = {".c", ".cu", ".py"};
-
-/* whether a signature says what the code's function takes; a module of Python says it itself */
-static inline bool
-language_has_signature(JobLanguage language)
+/* by its name, or by the ending of its files; LANGUAGES: none */
+static inline int
+language_of(const char *word)
 {
-	return language != LANGUAGE_PYTORCH;
+	int			i = 0;
+
+	while (i < LANGUAGES && (!word || (strcmp(word, language_facts[i].name) != 0
+									   && strcmp(word, language_facts[i].ending) != 0)))
+		i++;
+	return i;
 }
 
 #endif							/* CUDAL1_LANGUAGES_H */

@@ -384,24 +384,20 @@ room_for(Measure *m, int n)
 }
 
 static bool
-cuda_compiler(Measure *m, Compiler *compiler)
+cuda_compiler(Measure *m, Compiler *compiler, bool lines)
 {
-	const char *argv[] = {m->gpu->nvcc, "-O3", compiler->arch, "-shared", "-Xcompiler",
-		"-fPIC,-fdiagnostics-color=never", "-w", "-o", compiler->library, "code.cu", "errors.cpp",
-		"-lm", "-Xlinker", "-s", NULL};
-
 	if (!m->gpu->nvcc[0])
 		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "
 						"put nvcc on the PATH");
-	memcpy(compiler->argv, argv, sizeof(argv));
+	*compiler = (Compiler) {
+		.argv = {m->gpu->nvcc, "-O3", compiler->arch, "-shared", "-Xcompiler",
+			"-fPIC,-fdiagnostics-color=never", "-w", "-o", COMPILED, "code.cu", "-lm",
+			lines ? "-lineinfo" : "-Xlinker=-s", lines ? NULL : "errors.cpp"},
+		.source = "code.cu",.probe = "errors.cpp",.probe_text = CUDA_PROBE,.reads_proc = true,
+		.toolkit = strncmp(m->gpu->toolkit, "/usr/", 5) != 0 ? m->gpu->toolkit : NULL};
 	snprintf(compiler->arch, sizeof(compiler->arch), "-arch=sm_%d%d",
 			 m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
 	snprintf(compiler->flags, sizeof(compiler->flags), "-O3 %s", compiler->arch);
-	compiler->source = "code.cu";
-	compiler->probe = "errors.cpp";
-	compiler->probe_text = CUDA_PROBE;
-	compiler->toolkit = strncmp(m->gpu->toolkit, "/usr/", 5) != 0 ? m->gpu->toolkit : NULL;
-	compiler->reads_proc = true;
 	return true;
 }
 
@@ -421,8 +417,9 @@ cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *are
 }
 
 const Backend backend_cuda = {
-	.builds.version = NVCC_PATH "nvcc --version 2>/dev/null | tail -n 1",
 	.builds.compiler = cuda_compiler,
+	.builds.tool = "nvcc",
+	.builds.version = NVCC_PATH "nvcc --version 2>/dev/null | tail -n 1",
 	.generate = cuda_generate,
 	.start = cuda_start,
 	GPU_CALLS,

@@ -11,11 +11,6 @@
 
 #define START_SECONDS	30.0
 
-extern const Backend backend_c;
-extern const Backend backend_torch_cpu;
-extern const Backend backend_cuda;
-extern const Backend backend_torch_gpu;
-
 /* on_host.c: arenas in shared memory, outputs compared on the CPU */
 extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots);
 extern bool host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n);

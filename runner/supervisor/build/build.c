@@ -18,7 +18,6 @@
 
 #include "supervisor/build/build.h"
 
-#define LIBRARY "code.so"
 /* bytes that are enough for nearly any library, and for what PyTorch builds */
 #define ROOM_LIBRARY 4194304.0
 #define ROOM_EXTENSION 67108864.0
@@ -121,7 +120,7 @@ begin_compiler(Measure *m, Side side)
 	Code	   *code = m->code[side];
 	Build	   *build = &code->built.build;
 	const char *folder = code->built.folder;
-	Compiler	compiler = {.library = LIBRARY};
+	Compiler	compiler;
 	char		inside[32];
 	char		source_path[PATH_MAX + 64];
 	char		probe_path[PATH_MAX + 64];
@@ -132,7 +131,7 @@ begin_compiler(Measure *m, Side side)
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
 		.unsandboxed = m->options->unsandboxed};
 
-	if (!m->backend->builds.compiler(m, &compiler))
+	if (!m->backend->builds.compiler(m, &compiler, false))
 		return false;
 	sandbox.argv = compiler.argv;
 	/* a source can include what is there */
@@ -143,7 +142,7 @@ begin_compiler(Measure *m, Side side)
 	snprintf(source_path, sizeof(source_path), "%s/%s", folder, compiler.source);
 	snprintf(probe_path, sizeof(probe_path), "%s/%s", folder,
 			 compiler.probe ? compiler.probe : "");
-	snprintf(code->library, sizeof(code->library), "%s/" LIBRARY, folder);
+	snprintf(code->library, sizeof(code->library), "%s/" COMPILED, folder);
 	json_object_set_new(m->environment, "flags", json_string(compiler.flags));
 	if (compiler.arch[0] && build_cache_find(m, side, compiler.arch))
 	{

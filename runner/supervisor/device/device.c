@@ -226,6 +226,7 @@ device_release(Measure *m)
 void
 device_versions(Measure *m)
 {
+	const BuildCalls *builds = &m->backend->builds;
 	bool		python = m->backend->module;
 	char		command[PATH_MAX + 128];
 	char		version[256];
@@ -234,8 +235,10 @@ device_versions(Measure *m)
 	snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
 			 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
 			 m->options->python);
-	if (text_first_line(python ? command : m->backend->builds.version, version, sizeof(version)))
-		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
+	if (text_first_line(python ? command : builds->version, version, sizeof(version)))
+		json_object_set_new(m->environment, python ? "torch" : "compiler",
+							json_sprintf("%s%s%s", python ? "" : builds->tool, python ? "" : " ",
+										 version));
 }
 
 void
@@ -320,13 +323,22 @@ device_list(const Options *options)
 	if (CPU_COUNT(&allowed) < 2)
 		device_note(problems, "only one core: measurements share it with the server; expect noise");
 	device_note(problems, problem);
-	if (text_first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
+	for (int i = 0; i < LANGUAGES; i++)
 	{
-		json_object_set_new(details, "gcc", json_string(text));
-		device_note(languages, problem ? NULL : "c");
+		const Backend *backend = backend_of(i, false);
+
+		if (!backend || backend->module)
+			continue;
+		if (text_first_line(backend->builds.version, text, sizeof(text)))
+		{
+			json_object_set_new(details, backend->builds.tool, json_string(text));
+			device_note(languages, problem ? NULL : language_facts[i].name);
+			continue;
+		}
+		snprintf(text, sizeof(text), "no %1$s: tasks in %2$s can't be measured; install the "
+				 "package %1$s", backend->builds.tool, language_facts[i].name);
+		device_note(problems, text);
 	}
-	else
-		device_note(problems, "no gcc: tasks in c can't be measured; install the package gcc");
 	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, "
 			 "torch.version.cuda or \"\")' 2>/dev/null", options->python);
 	if (text_first_line(command, torch, sizeof(torch)))

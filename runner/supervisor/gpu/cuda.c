@@ -365,8 +365,6 @@ gpu_close(Measure *m)
 		give_back_pools(m);
 	if (gpu && gpu->open)
 		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
-	free(gpu);
-	m->gpu = NULL;
 }
 
 /* inputs */
@@ -394,7 +392,7 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 
 	memset(pieces, 0, sizeof(*pieces));
 	pieces->from_stride = arena->input_slot_bytes;
-	if (m->job->language == LANGUAGE_PYTORCH)
+	if (m->backend->module)
 	{
 		pieces->n = arena->input_slot_bytes > 0;
 		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes,
