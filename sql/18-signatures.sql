@@ -1,5 +1,5 @@
 /*
- * Signatures of c and cuda tasks: checked when a task is added, and stored with all defaults filled
+ * Signatures of functions: checked when a task is added, and stored with all defaults filled
  * in. Before them, what reads a JSON value or a text that a user or a model wrote, and raises the
  * error of a bad one.
  */
@@ -213,20 +213,20 @@ COMMENT ON FUNCTION cudal1.is_c_name IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 
 CREATE FUNCTION cudal1.dtypes(OUT name text, OUT width int, OUT lowest numeric,
-	OUT highest numeric, OUT integral boolean, OUT c_type text, OUT cuda_type text)
+	OUT highest numeric, OUT integral boolean, OUT c_type text)
 RETURNS SETOF record LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-	VALUES ('float64', 8, -1.7e308, 1.7e308, false, 'double', 'double'),
-		('float32', 4, -3.4e38, 3.4e38, false, 'float', 'float'),
-		('float16', 2, -65504, 65504, false, '_Float16', '__half'),
-		('bfloat16', 2, -3.3e38, 3.3e38, false, 'uint16_t', '__nv_bfloat16'),
-		('int64', 8, -9223372036854775808, 9223372036854775807, true, 'int64_t', 'int64_t'),
-		('int32', 4, -2147483648, 2147483647, true, 'int32_t', 'int32_t'),
-		('uint8', 1, 0, 255, true, 'uint8_t', 'uint8_t'),
-		('bool', 1, 0, 1, true, 'bool', 'bool');
+	VALUES ('float64', 8, -1.7e308, 1.7e308, false, 'double'),
+		('float32', 4, -3.4e38, 3.4e38, false, 'float'),
+		('float16', 2, -65504, 65504, false, '_Float16'),
+		('bfloat16', 2, -3.3e38, 3.3e38, false, 'uint16_t'),
+		('int64', 8, -9223372036854775808, 9223372036854775807, true, 'int64_t'),
+		('int32', 4, -2147483648, 2147483647, true, 'int32_t'),
+		('uint8', 1, 0, 255, true, 'uint8_t'),
+		('bool', 1, 0, 1, true, 'bool');
 $$;
 COMMENT ON FUNCTION cudal1.dtypes IS
-'the dtypes of signatures: bytes of an element, range, and types in C and CUDA';
+'the dtypes of signatures: bytes of an element, range, and type in C (bfloat16: its bits)';
 
 CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -398,4 +398,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_signature IS
-'the signature of a c or cuda task with its defaults; error 22023';
+'a signature with its defaults; error 22023';

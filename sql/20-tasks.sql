@@ -221,6 +221,7 @@ DECLARE
 	t		cudal1.task;
 	problem	text;
 	class	text;
+	facts	record;
 BEGIN
 	signature := nullif(signature, 'null');
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
@@ -234,13 +235,14 @@ BEGIN
 	PERFORM cudal1.raise_if(NOT cudal1.matches(reference, '[^[:space:]]', 1048576), '22023',
 		'reference must not be empty');
 	PERFORM cudal1.check_word('language', language, cudal1.languages());
-	PERFORM cudal1.raise_if(language = 'pytorch' AND signature IS NOT NULL, '22023',
-		'signature must be null for language pytorch',
-		'The shapes of a PyTorch task come from get_inputs() of its reference.');
-	PERFORM cudal1.raise_if(language <> 'pytorch' AND signature IS NULL, '22023',
-		format('signature must not be null for language %s', language),
-		'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", '
-			'"shape": [1024], "role": "inout"}]}.');
+	SELECT f.* INTO facts FROM cudal1.language_facts() AS f
+		WHERE f.language = cudal1_add_task.language;
+	PERFORM cudal1.raise_if((facts.declaration IS NULL) <> (signature IS NULL), '22023',
+		format('signature must %sbe null for language %s', CASE WHEN signature IS NULL THEN 'not '
+			END, language), CASE WHEN signature IS NULL
+			THEN 'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", '
+				'"shape": [1024], "role": "inout"}]}.'
+			ELSE 'The shapes of a PyTorch task come from get_inputs() of its reference.' END);
 	PERFORM cudal1.raise_if(level < 0, '22023', 'level must not be negative');
 	t.name := task;
 	t.language := language;
@@ -251,7 +253,7 @@ BEGIN
 	t.content_hash :=
 		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
 		'UTF8'));
-	t.signature := CASE WHEN language <> 'pytorch' THEN cudal1.check_signature(signature) END;
+	t.signature := CASE WHEN signature IS NOT NULL THEN cudal1.check_signature(signature) END;
 
 	-- options have the names of columns
 	t := jsonb_populate_record(t, cudal1.check_options(options, 'task'));
@@ -265,10 +267,9 @@ BEGIN
 			array_to_string(cudal1.classes(), ' or ')));
 	class := CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
 		ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device LIMIT 1) END;
-	PERFORM cudal1.raise_if(class <> cudal1.class_of_language(language), '22023',
-		format('option "device" must be of class %s for language %s',
-			cudal1.class_of_language(language), language));
-	t.device := coalesce(t.device, cudal1.class_of_language(language),
+	PERFORM cudal1.raise_if(class <> facts.class, '22023',
+		format('option "device" must be of class %s for language %s', facts.class, language));
+	t.device := coalesce(t.device, facts.class,
 		CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
 			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
 		ELSE 'cpu' END);
@@ -306,7 +307,7 @@ BEGIN
 		PERFORM cudal1.wake();
 		PERFORM cudal1.enqueue_reference(t)
 			WHERE t.baseline <> 'reference' OR (options ->> 'certify')::boolean;
-		IF language = 'pytorch' AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN
+		IF signature IS NULL AND NOT cudal1.matches(t.reference, '\mModel\M', 1048576) THEN
 			RAISE NOTICE USING
 				MESSAGE = format('reference of task "%s" defines no class Model', t.name),
 				HINT = 'It will be found bad. A reference defines Model and get_inputs, as '
@@ -320,18 +321,19 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, js
 'adds a task and returns its id; the same content again returns the same id, other content under
 the name is a unique violation. Its reference is checked by the next device that has nothing to do,
 or by the first measurement (cudal1.task.reference_state; cudal1_check_reference()).
-language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype",
-"shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
-options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
-registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
-temperature (1), score_scale (linear; log), strategy (bucket; island, random), weak (pay; refuse:
-nothing is measured once code passes that does no work), probes (of centre, scale, outliers, zeros,
-rows, held, near and parameters, those that the task rules out: {"scale": false}), baseline (what
-rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
-cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
-certify (true: queues its check at once, false: it is checked only when that is asked for, else as
-the setting cudal1.certify says), islands (10), island_reset (1000), island_temperature (0.1),
-island_period (30000), island_rule (funsearch; cuda-l1)';
+language: one of cudal1.languages(), for instance pytorch. signature: NULL for a module of Python,
+else {"entry", "args": [{"name", "dtype", "shape", "role", "init", "low", "high", "value"}], "rtol",
+"atol"}.
+options: profile (default), device (class or model; default: the class of the language''s devices,
+of both classes cuda if one is registered), cores (1; devices of workers and agents have one),
+bucket_width (0.25), temperature (1), score_scale (linear; log), strategy (bucket; island, random),
+weak (pay; refuse: nothing is measured once code passes that does no work), probes (of centre,
+scale, outliers, zeros, rows, held, near and parameters, those that the task rules out: {"scale":
+false}), baseline (what rewards are over: reference, or compile, reduce-overhead, cuda-graph of a
+PyTorch task; see cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within
+the level), certify (true: queues its check at once, false: it is checked only when that is asked
+for, else as the setting cudal1.certify says), islands (10), island_reset (1000), island_temperature
+(0.1), island_period (30000), island_rule (funsearch; cuda-l1)';
 
 /*
  * Mistakes taken back. Nothing is deleted: a retired task keeps its history, a withdrawn candidate

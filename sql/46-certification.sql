@@ -41,7 +41,7 @@ DECLARE
 	-- the reference's code with a comment
 	code	CONSTANT text := CASE
 		WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
-		WHEN t.language = 'pytorch' THEN t.reference
+		WHEN t.signature IS NULL THEN t.reference
 			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
 		ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
 	id		bigint;

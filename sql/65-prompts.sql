@@ -237,29 +237,29 @@ speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 a ba
  * Prompts: a draw, its words, its record.
  */
 
-CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
-	hardware text, name text, reference text, entry text, tolerance text, codes text[],
-	scores float8[], counters text[], failed text[], reasons text[], template text)
+CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, gpu boolean, hardware text, name text,
+	fence text, written text, compiled text, reference text, entry text, tolerance text,
+	codes text[], scores float8[], counters text[], failed text[], reasons text[], template text)
 RETURNS text LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt IS
-'the words of a prompt by a template. entry: NULL for pytorch; counters: none, or each code''s';
+'the words of a prompt by a template. entry: empty for a module; counters: none, or each code''s';
 
 CREATE FUNCTION cudal1.task_prompt(t cudal1.task, contrastive boolean, codes text[],
 	scores float8[], counters text[], failed text[], reasons text[], template text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 DECLARE
+	facts	constant record := (SELECT f FROM cudal1.language_facts() AS f
+			WHERE f.language = t.language);
 	gpu		constant boolean := coalesce((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d
 			WHERE d.model = coalesce(t.device_model, t.device)),
 		CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device = 'cuda'
-			ELSE t.language = 'cuda' END);
-	-- bfloat16 is uint16_t (its bits) in C
-	entry	constant text := (SELECT format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
-			CASE t.language WHEN 'cuda' THEN 'extern "C" ' ELSE '' END, t.signature ->> 'entry',
-			string_agg(format('%s%s%s%s', CASE a.role WHEN 'in' THEN 'const ' ELSE '' END,
-				CASE t.language WHEN 'cuda' THEN f.cuda_type ELSE f.c_type END,
-				CASE a.role WHEN 'scalar' THEN ' ' ELSE ' *' END, a.name), ', ' ORDER BY e.n),
+			ELSE coalesce(facts.class = 'cuda', false) END);
+	entry	constant text := (SELECT format(E'%s\n\nwith the arguments\n\n%s',
+			format(facts.declaration, t.signature ->> 'entry', string_agg(format(
+				facts.parameters[CASE a.role WHEN 'in' THEN 1 WHEN 'scalar' THEN 3 ELSE 2 END],
+				coalesce(facts.types ->> a.dtype, f.c_type), a.name), ', ' ORDER BY e.n)),
 			string_agg(format('- `%s`: %s, ', a.name, a.dtype) || CASE a.role
 				WHEN 'scalar' THEN format('always %s', a.value)
 				WHEN 'in' THEN format('shape %s, input, not to be changed', a.shape)
@@ -271,11 +271,12 @@ DECLARE
 			JOIN cudal1.dtypes() AS f ON f.name = a.dtype);
 	exact	constant text := 'integers and booleans exactly, floating-point values within ';
 BEGIN
-	RETURN cudal1.compose_prompt(contrastive, t.language, gpu,
+	RETURN cudal1.compose_prompt(contrastive, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
 			 WHEN t.device <> ALL (cudal1.classes()) THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
-		t.name, t.reference, CASE WHEN t.signature IS NOT NULL THEN entry END,
+		t.name, facts.fence, facts.written, facts.compiled, t.reference,
+		CASE WHEN t.signature IS NULL THEN '' ELSE entry END,
 		CASE WHEN num_nulls(t.rtol, t.atol) = 2
 			THEN exact || 'the tolerance of their dtype (for float32, 1e-4 of what the output '
 				'varies by from input to input plus 1e-3 of the value)'

@@ -257,8 +257,9 @@ BEGIN
 							'{}', '{}', '{}', w.text)
 						FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
 						WHERE t.task_id = d.task_id),
-						format(E'```%s\n%s\n```\n', CASE d.language WHEN 'pytorch' THEN 'python'
-							ELSE d.language END, rtrim(d.code, E'\n'))]) END,
+						format(E'```%s\n%s\n```\n', (SELECT f.fence
+							FROM cudal1.language_facts() AS f
+							WHERE f.language = d.language), rtrim(d.code, E'\n'))]) END,
 				'task', d.task, 'level', d.level, 'candidate_id', d.candidate_id, 'proposal_id',
 				d.proposal_id, 'prompt_id', d.prompt_id, 'request_id', d.request_id, 'round',
 				d.round, 'method', d.method, 'reward', d.reward, 'device', d.device)

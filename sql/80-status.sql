@@ -207,15 +207,15 @@ BEGIN
 					(SELECT string_agg(DISTINCT format('%s %s', e.key, e.value #>> '{}'), ', ')
 						FROM cudal1.device AS y, jsonb_each(y.details) AS e
 						WHERE y.host = x.host
-							AND e.key IN ('gcc', 'cc', 'clang', 'nvcc', 'python', 'torch', 'cuda',
-							'driver')
+							AND (e.key IN ('python', 'driver') OR e.key IN (
+								SELECT f.tool FROM cudal1.language_facts() AS f))
 							AND jsonb_typeof(e.value) IN ('string', 'number')) AS compilers,
 					max(x.details ->> 'sandbox') AS sandbox
 				FROM cudal1.device AS x GROUP BY x.host) AS h
 		CROSS JOIN LATERAL (VALUES
 			('compilers on ' || h.host, coalesce(h.compilers, 'none known'),
 				CASE WHEN h.compilers IS NULL
-					THEN 'Install gcc for c, nvcc for cuda, python3 with torch for pytorch.' END),
+					THEN 'The problems of its devices say what to install.' END),
 			('sandbox on ' || h.host, coalesce(h.sandbox, 'none'),
 				CASE WHEN h.sandbox IS NULL
 					THEN 'Install bubblewrap and allow unprivileged user namespaces.' END))

@@ -103,7 +103,8 @@ BEGIN
 		FROM cudal1.task AS t
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
-						ELSE coalesce(cudal1.class_of_language(t.language), (SELECT d.class
+						ELSE coalesce((SELECT f.class FROM cudal1.language_facts() AS f
+								WHERE f.language = t.language), (SELECT d.class
 							FROM cudal1.device AS d WHERE d.model = t.device
 							ORDER BY d.device_id LIMIT 1)) END AS name) AS k
 		WHERE coalesce(k.name = class, true) AND t.retired_at IS NULL

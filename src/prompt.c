@@ -26,20 +26,16 @@ PG_FUNCTION_INFO_V1(cudal1_compose_prompt);
 
 typedef struct PromptTask
 {
-	char	   *language;
 	bool		gpu;
 	char	   *hardware;
 	char	   *name;
+	char	   *fence;			/* the label of a code's fence */
+	char	   *written;		/* the language, in words */
+	char	   *compiled;		/* by what */
 	char	   *reference;
-	char	   *entry;			/* declaration and arguments; NULL for pytorch */
+	char	   *entry;			/* declaration and arguments; empty: a module of Python */
 	char	   *tolerance;
 } PromptTask;
-
-static bool
-is_language(const PromptTask *task, const char *language)
-{
-	return strcmp(task->language, language) == 0;
-}
 
 /* text within a fence that is longer than any run of backticks in it */
 static void
@@ -67,7 +63,7 @@ append_fenced(StringInfo prompt, const char *label, const char *text)
 static void
 append_code(StringInfo prompt, const PromptTask *task, const char *code)
 {
-	append_fenced(prompt, is_language(task, "pytorch") ? "python" : task->language, code);
+	append_fenced(prompt, task->fence, code);
 }
 
 static bool
@@ -76,21 +72,10 @@ is_place(const char *name, size_t length, const char *place)
 	return strlen(place) == length && memcmp(name, place, length) == 0;
 }
 
-static const char *
-expertise(const PromptTask *task)
-{
-	if (task->gpu)
-		return "CUDA programming and the optimisation of GPU kernels";
-	if (is_language(task, "pytorch"))
-		return "PyTorch, C++ and the optimisation of numerical code for CPUs";
-	return "C and the optimisation of numerical code for CPUs";
-}
-
 static void
 append_entry(StringInfo prompt, const PromptTask *task)
 {
-	if (is_language(task, "pytorch"))
-	{
+	if (!task->entry[0])
 		appendStringInfo(prompt,
 						 "Write one complete Python file that defines `class "
 						 "ModelNew(torch.nn.Module)`. Its constructor and its `forward` take the "
@@ -100,33 +85,21 @@ append_entry(StringInfo prompt, const PromptTask *task)
 						 "are copied by name; where you can't, create them in the same order with "
 						 "the same initialisation. Inputs and constructor arguments come from the "
 						 "reference's `get_inputs` and `get_init_inputs`; yours are not called. "
-						 "Leave inputs unchanged wherever the reference does. ");
-		if (task->gpu)
-			appendStringInfoString(prompt,
-								   "Everything runs on the GPU. Kernels of your own may come from "
-								   "CUDA C++ through `torch.utils.cpp_extension.load_inline` or "
-								   "from Triton.\n\n");
-		else
-			appendStringInfoString(prompt,
-								   "Everything runs on the CPU. Code of your own may come from "
-								   "C++ through `torch.utils.cpp_extension.load_inline`.\n\n");
-		return;
-	}
-	appendStringInfo(prompt, "Write one complete source file in %s that defines\n\n    %s\n\n",
-					 is_language(task, "cuda") ? "CUDA C++" : "C", task->entry);
-	if (is_language(task, "cuda"))
-		appendStringInfoString(prompt,
-							   "Arrays are device pointers, scalars are passed by value; launch "
-							   "your kernels from this function. It is compiled by nvcc with `-O3 "
-							   "-arch=native`. Allocate what you need beyond the arguments, and "
-							   "release it, within the call.\n\n");
+						 "Leave inputs unchanged wherever the reference does. Everything runs on "
+						 "the %s through `torch.utils.cpp_extension.load_inline`%s.\n\n",
+						 task->gpu ? "GPU. Kernels of your own may come from CUDA C++"
+						 : "CPU. Code of your own may come from C++",
+						 task->gpu ? " or from Triton" : "");
 	else
-		appendStringInfoString(prompt,
-							   "Arrays are pointers to contiguous memory in row-major order and "
-							   "do not overlap, scalars are passed by value. It is compiled by "
-							   "the system's C compiler with `-O3 -march=native`. Allocate what "
-							   "you need beyond the arguments, and release it, within the "
-							   "call.\n\n");
+		appendStringInfo(prompt,
+						 "Write one complete source file in %s that defines\n\n    %s\n\n"
+						 "Arrays are %s. It is compiled by %s. Allocate what you need beyond the "
+						 "arguments, and release it, within the call.\n\n",
+						 task->written, task->entry, task->gpu
+						 ? "device pointers, scalars are passed by value; launch your kernels "
+						 "from this function"
+						 : "pointers to contiguous memory in row-major order and do not overlap, "
+						 "scalars are passed by value", task->compiled);
 }
 
 static void
@@ -248,7 +221,9 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 	if (is_place(name, length, "task"))
 		appendStringInfoString(prompt, task->name);
 	else if (is_place(name, length, "expertise"))
-		appendStringInfoString(prompt, expertise(task));
+		appendStringInfo(prompt, task->gpu
+						 ? "CUDA programming and the optimisation of GPU kernels"
+						 : "%s and the optimisation of numerical code for CPUs", task->written);
 	else if (is_place(name, length, "device"))
 		appendStringInfoString(prompt, task->hardware);
 	else if (is_place(name, length, "entry"))
@@ -311,49 +286,46 @@ read_texts(ArrayType *array, const char *name, int n)
 	return texts;
 }
 
-static char *
-text_argument(FunctionCallInfo fcinfo, int position)
-{
-	return PG_ARGISNULL(position) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(position));
-}
-
 /*
- * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text,
- *						 reference text, entry text, tolerance text, codes text[], scores float8[],
- *						 counters text[], failed text[], reasons text[], template text)
+ * cudal1.compose_prompt(contrastive boolean, gpu boolean, hardware text, name text, fence text,
+ *						 written text, compiled text, reference text, entry text, tolerance text,
+ *						 codes text[], scores float8[], counters text[], failed text[],
+ *						 reasons text[], template text)
  * RETURNS text
  */
 Datum
 cudal1_compose_prompt(PG_FUNCTION_ARGS)
 {
-	bool		contrastive;
 	PromptTask	task;
 	StringInfoData prompt;
 	PromptCodes codes;
 
 	for (int i = 0; i < PG_NARGS(); i++)
-		if (i != 6 && PG_ARGISNULL(i))
+		if (PG_ARGISNULL(i))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("no argument but \"entry\" may be NULL")));
-	contrastive = PG_GETARG_BOOL(0);
-	task.language = text_argument(fcinfo, 1);
-	task.gpu = PG_GETARG_BOOL(2);
-	task.hardware = text_argument(fcinfo, 3);
-	task.name = text_argument(fcinfo, 4);
-	task.reference = text_argument(fcinfo, 5);
-	task.entry = text_argument(fcinfo, 6);
-	task.tolerance = text_argument(fcinfo, 7);
-	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars, NULL);
-	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(8), "codes", codes.nexemplars);
-	codes.counters = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(10), "counters", &codes.ncounters,
+					 errmsg("no argument may be NULL")));
+	task.gpu = PG_GETARG_BOOL(1);
+	task.hardware = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	task.name = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	task.fence = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	task.written = text_to_cstring(PG_GETARG_TEXT_PP(5));
+	task.compiled = text_to_cstring(PG_GETARG_TEXT_PP(6));
+	task.reference = text_to_cstring(PG_GETARG_TEXT_PP(7));
+	task.entry = text_to_cstring(PG_GETARG_TEXT_PP(8));
+	task.tolerance = text_to_cstring(PG_GETARG_TEXT_PP(9));
+	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(11), "scores", &codes.nexemplars,
+									   NULL);
+	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(10), "codes", codes.nexemplars);
+	codes.counters = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(12), "counters", &codes.ncounters,
 										 NULL);
 	if (codes.ncounters > 0)
-		codes.counters = read_texts(PG_GETARG_ARRAYTYPE_P(10), "counters", codes.nexemplars);
-	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(11), "failed", &codes.nfailed, NULL);
-	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(12), "reasons", codes.nfailed);
+		codes.counters = read_texts(PG_GETARG_ARRAYTYPE_P(12), "counters", codes.nexemplars);
+	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(13), "failed", &codes.nfailed, NULL);
+	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(14), "reasons", codes.nfailed);
 
 	initStringInfo(&prompt);
-	append_template(&prompt, text_argument(fcinfo, 13), &task, &codes, contrastive);
+	append_template(&prompt, text_to_cstring(PG_GETARG_TEXT_PP(15)), &task, &codes,
+					PG_GETARG_BOOL(0));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));
 }

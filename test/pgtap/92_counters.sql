@@ -42,7 +42,7 @@ SELECT unalike(prompt, '%Counters%', 'another does not') FROM cudal1_prompt('c')
 SELECT cudal1_submit('c', 'uncounted') \g /dev/null
 SELECT pg_temp.work('{"outcome": "successful", "score": 2.5}') \g /dev/null
 SELECT is((SELECT count(*) FROM regexp_matches(prompt, 'Counters of a call', 'g')), 1::bigint, 'one without counters goes without') FROM cudal1_prompt('c', 2, 'random', template => 'counted');
-SELECT throws_ok($$SELECT cudal1.compose_prompt(true, 'c', false, 'h', 'n', 'r', 'e', 't', '{a,b}', '{1,2}', '{x}', '{}', '{}', '{exemplars}')$$, '2202E', NULL, 'counters are of none, or of each');
+SELECT throws_ok($$SELECT cudal1.compose_prompt(true, false, 'h', 'n', 'c', 'C', 'gcc', 'r', 'e', 't', '{a,b}', '{1,2}', '{x}', '{}', '{}', '{exemplars}')$$, '2202E', NULL, 'counters are of none, or of each');
 
 -- runs that count nothing
 SELECT cudal1_profile(:good) \g /dev/null
