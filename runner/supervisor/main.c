@@ -43,7 +43,7 @@ usage(FILE *to)
 		  "\n"
 		  "  --json               lines of JSON on a terminal, too\n"
 		  "  --text               lines of text in a pipe, too\n"
-		  "  --quick              buckets of 0.1 s, one look\n"
+		  "  --quick              few short pairs, so wide intervals\n"
 		  "  --profile-with TOOL  perf, ncu or timeline: keep a profile of a right\n"
 		  "                       candidate here, from a run after its measurement\n"
 		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID,\n"

@@ -35,8 +35,8 @@ measure(unsigned long *state, double score, double spread, double seconds)
 
 	stop_init(&stop, &profile);
 	do
-		values_append(&stop.pair, score * exp(spread * normal(state)));
-	while (!stop_is_finished(&stop, (double) stop.pair.n * seconds));
+		values_append(&stop.ratios, score * exp(spread * normal(state)));
+	while (!stop_is_finished(&stop, (double) stop.ratios.n * seconds));
 	return stop;
 }
 
@@ -47,8 +47,8 @@ pairs_of(double score, double spread, double seconds, bool *wide)
 	Stop		stop = measure(&state, score, spread, seconds);
 
 	*wide = stop.wide;
-	free(stop.pair.v);
-	return stop.pair.n;
+	free(stop.ratios.v);
+	return stop.ratios.n;
 }
 
 /* the share of measurements whose interval has the truth, and their mean number of pairs */
@@ -64,8 +64,8 @@ held(double spread, double *pairs)
 		Stop		stop = measure(&state, 1.25, spread, 0);
 
 		hold += stop.lower <= 1.25 && stop.upper >= 1.25;
-		*pairs += (double) stop.pair.n / TRIES;
-		free(stop.pair.v);
+		*pairs += (double) stop.ratios.n / TRIES;
+		free(stop.ratios.v);
 	}
 	return (double) hold / TRIES;
 }
@@ -90,12 +90,12 @@ check_looks(void)
 
 	stop_init(&stop, &profile);
 	for (int i = 0; i < 4; i++)
-		values_append(&stop.pair, 1);
+		values_append(&stop.ratios, 1);
 	check(!stop_is_finished(&stop, 0) && isnan(stop.lower),
 		  "nothing is said before the fewest pairs");
 	check(stop_left(&stop, 8) == 2, "what is left is the pairs until the first look");
 	profile.precision_goal = 0.015;
-	values_append(&stop.pair, 1.03);
+	values_append(&stop.ratios, 1.03);
 	check(!stop_is_finished(&stop, 0) && stop.lower <= 1 && stop.upper >= 1
 		  && stop.half_width > 0.015, "a look that finds the interval wide has it told");
 	check(stop_left(&stop, 5) == 10 && stop_left(&stop, 18) == 2,
@@ -105,14 +105,14 @@ check_looks(void)
 	profile.precision_goal = 0.015;
 	for (int i = 0; i < 3; i++)
 	{
-		values_append(&stop.pair, 1);
+		values_append(&stop.ratios, 1);
 		check(!stop_is_finished(&stop, 0) && (i < 2 || stop.half_width < 0.015),
 			  "between looks a measurement goes on, though its interval be narrow");
 	}
-	values_append(&stop.pair, 1);
+	values_append(&stop.ratios, 1);
 	check(stop_is_finished(&stop, 0), "until the next look");
 	profile.precision_goal = 0.005;
-	free(stop.pair.v);
+	free(stop.ratios.v);
 }
 
 static void

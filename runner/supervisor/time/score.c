@@ -61,8 +61,8 @@ make_plan(Measure *m)
 static double
 estimate_of(const Timed *t)
 {
-	return t->stop.profile->mean ? cudal1_score_mean(t->stop.pair.v, t->stop.pair.n)
-		: cudal1_score_median(t->stop.pair.v, t->stop.pair.n);
+	return t->stop.profile->mean ? cudal1_score_mean(t->stop.ratios.v, t->stop.ratios.n)
+		: cudal1_score_median(t->stop.ratios.v, t->stop.ratios.n);
 }
 
 static void
@@ -75,7 +75,7 @@ conclude_score(Measure *m, Timed *t)
 
 	heat_enter(m, t->member);
 	r->half_width = stop->half_width;
-	r->variance = cudal1_score_variance(stop->pair.v, stop->pair.n);
+	r->variance = cudal1_score_variance(stop->ratios.v, stop->ratios.n);
 	r->lower = fmin(stop->lower, estimate);
 	r->upper = fmax(stop->upper, estimate);
 	r->wide = stop->wide;
@@ -90,7 +90,7 @@ conclude_score(Measure *m, Timed *t)
 				 "the core in most windows", r->lower, r->upper);
 	else if (r->wide)
 		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than "
-				 "%.2f %%: the score is %s", stop->pair.n, 100 * stop->half_width,
+				 "%.2f %%: the score is %s", stop->ratios.n, 100 * stop->half_width,
 				 100 * p->half_width_limit, stop->lower >= 1 ? "its lower end"
 				 : "the median, at most 1");
 	else
@@ -102,11 +102,11 @@ end_member(Timed *t, const Plan *plan)
 {
 	Result	   *r = &t->member->result;
 
-	r->pairs = (int) t->stop.pair.n;
+	r->pairs = (int) t->stop.ratios.n;
 	r->reference_seconds = values_median(&t->reference);
 	r->candidate_seconds = values_median(&t->candidate);
 	/* the result owns them from here on */
-	r->buckets = t->stop.pair.v;
+	r->buckets = t->stop.ratios.v;
 	json_object_set_new(r->evidence, "runs", json_integer(plan->runs));
 	free(t->reference.v);
 	free(t->candidate.v);
@@ -157,10 +157,10 @@ take(Measure *m, Timed *t, const Given *given, bool by_itself)
 	}
 	values_append(&t->reference, given->reference);
 	values_append(&t->candidate, given->candidate);
-	values_append(&t->stop.pair, given->ratio);
+	values_append(&t->stop.ratios, given->ratio);
 	if (stop_is_finished(&t->stop, heat_seconds(m)))
 		conclude_score(m, t);
-	measure_progress(m, "measuring", (int) t->stop.pair.n, t->member->result.rounds, estimate_of(t),
+	measure_progress(m, "measuring", (int) t->stop.ratios.n, t->member->result.rounds, estimate_of(t),
 					 t->stop.lower, t->stop.upper, t->member->result.outcome != OUTCOME_NONE ? 0
 					 : stop_left(&t->stop, heat_seconds(m)), true);
 }

@@ -44,23 +44,29 @@ stop_init(Stop *stop, const Profile *profile)
 static double
 width_for(const Stop *stop, double width)
 {
-	return cudal1_score_width(cudal1_score_median(stop->pair.v, stop->pair.n), width);
+	return cudal1_score_width(cudal1_score_median(stop->ratios.v, stop->ratios.n), width);
+}
+
+/* a width that is not known yet may be narrow */
+static bool
+is_narrow(const Stop *stop, double half_width)
+{
+	return stop->profile->precision_goal > 0
+		&& !(half_width > width_for(stop, stop->profile->precision_goal));
 }
 
 double
 stop_left(const Stop *stop, double seconds)
 {
 	const Profile *p = stop->profile;
-	double		goal = width_for(stop, p->precision_goal);
 	int			to = p->looks[p->nlooks - 1];
 
 	/* an interval shrinks with the root of the number of pairs */
-	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->pair.n; i--)
-		if (p->precision_goal > 0
-			&& !(stop->half_width * sqrt((double) stop->pair.n / p->looks[i]) > goal))
+	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->ratios.n; i--)
+		if (is_narrow(stop, stop->half_width * sqrt((double) stop->ratios.n / p->looks[i])))
 			to = p->looks[i];
-	return stop->pair.n == 0 ? NAN
-		: fmax(0, fmin((to / (double) stop->pair.n - 1) * seconds, p->budget_seconds - seconds));
+	return stop->ratios.n == 0 ? NAN
+		: fmax(0, fmin((to / (double) stop->ratios.n - 1) * seconds, p->budget_seconds - seconds));
 }
 
 bool
@@ -68,17 +74,16 @@ stop_is_finished(Stop *stop, double seconds)
 {
 	const Profile *p = stop->profile;
 	bool		look = false;
-	bool		over = seconds > p->budget_seconds && stop->pair.n >= 2;
-	bool		last = stop->pair.n >= (size_t) p->looks[p->nlooks - 1];
+	bool		over = seconds > p->budget_seconds && stop->ratios.n >= 2;
+	bool		last = stop->ratios.n >= (size_t) p->looks[p->nlooks - 1];
 
 	for (int i = 0; i < p->nlooks; i++)
-		look = look || stop->pair.n == (size_t) p->looks[i];
-	if (!over && (stop->pair.n < 2 || stop->pair.n < (size_t) p->pairs))
+		look = look || stop->ratios.n == (size_t) p->looks[i];
+	if (!over && (stop->ratios.n < 2 || stop->ratios.n < (size_t) p->pairs))
 		return false;
-	cudal1_score_interval(stop->pair.v, stop->pair.n, p->confidence, p->nlooks, &stop->lower,
+	cudal1_score_interval(stop->ratios.v, stop->ratios.n, p->confidence, p->nlooks, &stop->lower,
 						  &stop->upper, &stop->half_width);
 	stop->wide = p->half_width_limit > 0
 		&& stop->half_width > width_for(stop, p->half_width_limit);
-	return last || over || (look && p->precision_goal > 0
-							&& stop->half_width <= width_for(stop, p->precision_goal));
+	return last || over || (look && is_narrow(stop, stop->half_width));
 }

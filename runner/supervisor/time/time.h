@@ -171,7 +171,7 @@ extern bool pair_run(Measure *m, const Plan *plan, Member *const *members, int n
 typedef struct Stop
 {
 	const Profile *profile;
-	Values		pair;			/* their ratios */
+	Values		ratios;			/* of its pairs */
 	double		lower;			/* NAN until there are two pairs */
 	double		upper;
 	double		half_width;

@@ -329,6 +329,28 @@ restless(Pair *pair, Process *process)
 	return pair->n == 1 && isfinite(pair->alone) ? &pair->process[1] : process;
 }
 
+/*
+ * What comes between a run's end and the next gate: of drawn runs a rest probe or a comparison, and
+ * noise over the result. *turned: the next run does not count, because it finds the core cold.
+ */
+static bool
+after_run(Pair *pair, Process *process, uint32_t run, bool *turned)
+{
+	Measure    *m = pair->m;
+	int			place = compared_as(&pair->round, run);
+	bool		rests = true;
+
+	*turned = run == pair->round.probed || place >= 0;
+	if (run == pair->round.probed && !m->backend->rests(m, &rests))
+		return false;
+	if (!rests)
+		return refuse(m, restless(pair, process), "rest", "a kernel went on after the run had "
+					  "ended");
+	return (place < 0 || read_compared(pair, process, run, place))
+		&& leave_noise(m, process, run, &pair->round.look[run])
+		&& executor_thaw(&process->executor) == EXECUTOR_OK;
+}
+
 bool
 window_run(Pair *pair, Process *process)
 {
@@ -337,7 +359,7 @@ window_run(Pair *pair, Process *process)
 	Runs		runs = {.n = 0};
 	double		started = clock_now();
 	uint32_t	k = 0;
-	bool		turned = false; /* a probe or a comparison came after the last run */
+	bool		turned = false;
 	bool		good = begin(pair, process);
 	bool		entered = good;
 
@@ -347,38 +369,19 @@ window_run(Pair *pair, Process *process)
 		double		seconds = 0;
 		double		lost = 0;	/* of them, that the supervisor may have been late */
 
-		if (k == round->hand)
-		{
-			good = look_before(m, process, k, &round->look[k], &before)
-				&& hand_test(pair, process, k, &before, &seconds);
-			if (!good)
-				break;
-		}
-		else if (!timed_run(pair, process, k, &seconds, &lost))
+		good = k == round->hand
+			? look_before(m, process, k, &round->look[k], &before)
+			&& hand_test(pair, process, k, &before, &seconds)
+			: timed_run(pair, process, k, &seconds, &lost);
+		if (!good)
 			break;
-		else if (k >= round->dropped && !turned)
+		if (k != round->hand && k >= round->dropped && !turned)
 		{
 			runs.seconds[runs.n] = seconds;
 			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
 		}
 		runs.all += seconds - lost;
-		turned = false;
-		if (k == round->probed && m->backend->rests)
-		{
-			bool		rests = true;
-
-			good = m->backend->rests(m, &rests)
-				&& (rests || refuse(m, restless(pair, process), "rest", "a kernel went on after "
-									"the run had ended"));
-			turned = true;
-		}
-		if (good && compared_as(round, k) >= 0)
-		{
-			good = read_compared(pair, process, k, compared_as(round, k));
-			turned = true;
-		}
-		good = good && leave_noise(m, process, k, &round->look[k])
-			&& executor_thaw(&process->executor) == EXECUTOR_OK;
+		good = after_run(pair, process, k, &turned);
 	}
 	if (entered)
 	{
