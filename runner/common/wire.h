@@ -64,6 +64,8 @@ typedef enum WireStatus
  * and so is what runs at the same time within it
  */
 #define WIRE_FLAG_WAITED		256
+/* PyTorch, of WIRE_RUN: a reference in half precision computes in single, if it can */
+#define WIRE_FLAG_WIDER			512
 /* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
 #define WIRE_FLAG_RESTORED		1024
 /* PyTorch, of WIRE_LOAD: parameters that begin as constants are moved */

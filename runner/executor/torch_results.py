@@ -48,6 +48,30 @@ def waited(model, gpu):
     return run
 
 
+def in_single(module, call, inputs, dtypes):
+    """The results of a call with single precision for half, rounded to dtypes in the end; () where
+    nothing has half precision, or the module refuses other types.
+    """
+    own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
+    kept = [(x, x.data) for x in own if is_half(x)]
+    if not kept and not any(map(is_half, inputs)):
+        return ()
+    try:
+        for tensor, data in kept:
+            tensor.data = data.float()
+        found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
+        return tuple(x.to(dtype) for x, dtype in zip(found, dtypes, strict=True))
+    except Exception:
+        return ()
+    finally:
+        for tensor, data in kept:
+            tensor.data = data
+
+
+def is_half(value):
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16)
+
+
 def find_tensors(value, found):
     if type(value) in PLAIN:
         # PyTorch leaves the sign of some views, as of a conjugate's imaginary part, to each reader

@@ -173,7 +173,8 @@ static uint32_t
 run_flags(const Measure *m)
 {
 	return (m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
-		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
+		| (m->trial.changes & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
+		| (m->trial.changes & TRIAL_WIDER ? WIRE_FLAG_WIDER : 0);
 }
 
 /*

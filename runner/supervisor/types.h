@@ -88,11 +88,12 @@ typedef struct Options
 	struct Cli *cli;			/* takes the result; NULL: it is printed as a line of JSON */
 } Options;
 
-/* Changes of a trial that looks for the cause of a failure (diagnose.c). */
+/* Changes of a run that looks for the cause of a failure, or for what rounding does. */
 typedef enum TrialChange
 {
 	TRIAL_WAITED = 1,			/* the device is waited for within a run and after it */
 	TRIAL_ZEROED = 2,			/* C, CUDA: outputs start as zeros */
+	TRIAL_WIDER = 4,			/* PyTorch: half precision is single, but in the results */
 } TrialChange;
 
 /* Purposes that a device's time is spent on. */
@@ -231,7 +232,7 @@ typedef struct Group
 	bool		dissolved;		/* something unusual has ended the sharing */
 } Group;
 
-/* a trial of the candidate, for the cause of its failure */
+/* a trial: runs that are other than usual */
 typedef struct TrialState
 {
 	uint32_t	changes;		/* TrialChanges */

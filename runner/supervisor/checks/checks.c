@@ -162,8 +162,9 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		if (good && differ.mismatches > t->elements / FEW_OTHERS)
 			good = conclude(m, OUTCOME_UNVERIFIED, "output %d of the reference is made of rounding "
 							"errors: %zu of %zu elements are others where inputs are off by a unit "
-							"in the last place, so no tolerance tells right code from wrong", i,
-							differ.mismatches, t->elements);
+							"in the last place%s, so no tolerance tells right code from wrong", i,
+							differ.mismatches, t->elements, tensor_dtype_size(t->dtype) == 2
+							? ", and half precision is single" : "");
 	}
 	if (m->facts.moves > 0)
 		json_object_set_new(m->result->evidence, "moves", json_real(m->facts.moves));

@@ -166,8 +166,8 @@ extern void probes_forget(Checks *c);
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
 
 /*
- * The reference's outputs of the first input where that is off by a unit in the last place, to
- * c->found; `known`: there was room for it. False after conclude()
+ * The reference's outputs of the first input where that is off by a unit in the last place, and
+ * half precision is single, to c->found; `known`: there was room for it. False after conclude()
  */
 extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
 

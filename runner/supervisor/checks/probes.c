@@ -273,11 +273,17 @@ probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
 	Measure    *m = c->m;
 	uint32_t	scratch = c->slots;
 	bool		changed;
+	bool		good;
 
 	*known = c->spare > 0;
-	return !*known || (make_probe(c, PROBE_ROUNDED, 1, 0, scratch, &changed)
-					   && checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch,
-										  c->seeds[0], c->found, limit, NULL));
+	if (!*known)
+		return true;
+	m->trial.changes = TRIAL_WIDER;
+	good = make_probe(c, PROBE_ROUNDED, 1, 0, scratch, &changed)
+		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch, c->seeds[0], c->found,
+						   limit, NULL);
+	m->trial.changes = 0;
+	return good;
 }
 
 /*
@@ -381,6 +387,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 	Probe	   *probe = &c->probe[c->probes];
 	bool		changed;
 	bool		counts;
+	bool		good;
 
 	if (!make_probe(c, kind, scale, (uint32_t) kind % c->n, slot, &counts))
 		return false;
@@ -391,10 +398,13 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 	if (!probe->expected)
 		return false;
 	/* The process may have kept something, so outputs that move little are right. */
-	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts)
-		|| (counts && (!make_probe(c, PROBE_ROUNDED_COARSELY, 1, slot, c->slots, &changed)
-					   || !probes_run(c, c->slots, c->seeds[0], c->found, &counts)))
-		|| (counts && !judge_probe(c, probe, c->found, &counts)))
+	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts))
+		return false;
+	m->trial.changes = TRIAL_WIDER;
+	good = !counts || (make_probe(c, PROBE_ROUNDED_COARSELY, 1, slot, c->slots, &changed)
+					   && probes_run(c, c->slots, c->seeds[0], c->found, &counts));
+	m->trial.changes = 0;
+	if (!good || (counts && !judge_probe(c, probe, c->found, &counts)))
 		return false;
 	if (counts)
 		c->probes++;

@@ -160,8 +160,9 @@ take(Measure *m, Timed *t, const Given *given, bool by_itself)
 	values_append(&t->stop.ratios, given->ratio);
 	if (stop_is_finished(&t->stop, heat_seconds(m)))
 		conclude_score(m, t);
-	measure_progress(m, "measuring", (int) t->stop.ratios.n, t->member->result.rounds, estimate_of(t),
-					 t->stop.lower, t->stop.upper, t->member->result.outcome != OUTCOME_NONE ? 0
+	measure_progress(m, "measuring", (int) t->stop.ratios.n, t->member->result.rounds,
+					 estimate_of(t), t->stop.lower, t->stop.upper,
+					 t->member->result.outcome != OUTCOME_NONE ? 0
 					 : stop_left(&t->stop, heat_seconds(m)), true);
 }
 
