@@ -392,7 +392,7 @@ cuda_compiler(Measure *m, Compiler *compiler, bool lines)
 	*compiler = (Compiler) {
 		.argv = {m->gpu->nvcc, "-O3", compiler->arch, "-shared", "-Xcompiler",
 			"-fPIC,-fdiagnostics-color=never", "-w", "-o", COMPILED, "code.cu", "-lm",
-			lines ? "-lineinfo" : "-Xlinker=-s", lines ? NULL : "errors.cpp"},
+			lines ? "-lineinfo" : "errors.cpp", lines ? NULL : "-Xlinker", "-s"},
 		.source = "code.cu",.probe = "errors.cpp",.probe_text = CUDA_PROBE,.reads_proc = true,
 		.toolkit = strncmp(m->gpu->toolkit, "/usr/", 5) != 0 ? m->gpu->toolkit : NULL};
 	snprintf(compiler->arch, sizeof(compiler->arch), "-arch=sm_%d%d",
