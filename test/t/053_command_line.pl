@@ -90,7 +90,7 @@ for my $case (
 	['twice.c empty.c', qr/empty\.c is empty/],
 	['bare.c sum.c', qr/bare\.c: no comment holds a signature, such as \{"args"/],
 	['painter.txt sum.c', qr/can't read painter\.txt/],
-	['profile.json sum.c', qr/profile\.json is no task: a folder with a task\.json, or a file with one of these endings: \.c \.cu \.py/],
+	['profile.json sum.c', qr/profile\.json is no task: a folder with a task\.json, or a file with one of these endings:.* \.py/],
 	['model.py sum.c', qr/model\.py is no KernelBench file/],
 	['mistaken sum.c', qr/needs a "language" and a "reference"/],
 	['scratch sum.c', qr/can't read scratch\/task\.json/],
