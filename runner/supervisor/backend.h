@@ -149,12 +149,7 @@ typedef struct Backend
 	int			(*room) (Measure *m, int n);
 } Backend;
 
-/*
- * backend.c: the backend of a language on a GPU or a CPU (NULL: none); sets m->backend for the
- * job's; and the job's kind of device where it names none (NULL: a CPU)
- */
+/* backend.c: the backend of a language on a GPU or a CPU; NULL: it has none there */
 extern const Backend *backend_of(int language, bool gpu);
-extern bool backend_choose(Measure *m, bool gpu, const char *device);
-extern const char *backend_device(const Job *job);
 
 #endif							/* CUDAL1_BACKEND_H */

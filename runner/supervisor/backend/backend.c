@@ -17,18 +17,3 @@ backend_of(int language, bool gpu)
 {
 	return backends[language][gpu];
 }
-
-bool
-backend_choose(Measure *m, bool gpu, const char *device)
-{
-	m->backend = backend_of(m->job->language, gpu);
-	return m->backend
-		|| conclude(m, OUTCOME_LOST, "tasks in %s are measured on %s, not on %s",
-					language_facts[m->job->language].name, gpu ? "CPU devices" : "GPUs", device);
-}
-
-const char *
-backend_device(const Job *job)
-{
-	return backend_of(job->language, false) ? NULL : "cuda";
-}

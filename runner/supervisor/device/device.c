@@ -96,6 +96,7 @@ device_prepare(Measure *m)
 	cpu_set_t	allowed,
 				usable;
 	const char *key = m->job->device_key;
+	bool		gpu;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
@@ -103,13 +104,16 @@ device_prepare(Measure *m)
 		snprintf(m->device.key, sizeof(m->device.key), "%s", key);
 	else
 		snprintf(m->device.key, sizeof(m->device.key), "cpu:%d", cores_device(&allowed, 0, 0));
-	if (!key && backend_device(m->job))
-		strcpy(m->device.key, backend_device(m->job));
+	if (!key && !backend_of(m->job->language, false))
+		strcpy(m->device.key, "cuda");
 	key = m->device.key;
-	if (gpu_key(key))
-		return backend_choose(m, true, key) && gpu_prepare(m, &allowed);
-	if (!backend_choose(m, false, key))
-		return false;
+	gpu = gpu_key(key);
+	m->backend = backend_of(m->job->language, gpu);
+	if (!m->backend)
+		return conclude(m, OUTCOME_LOST, "tasks in %s are measured on %s, not on %s",
+						language_facts[m->job->language].name, gpu ? "CPU devices" : "GPUs", key);
+	if (gpu)
+		return gpu_prepare(m, &allowed);
 	m->device.array_bytes = (size_t) m->job->profile.memory_mb << 20;
 	m->device.arena_bytes = m->device.array_bytes / ARENA_SHARE;
 	if (strncmp(key, "cpu:", 4) != 0 || !cores_parse(key + 4, &m->device.cores))
