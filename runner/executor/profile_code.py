@@ -3,7 +3,7 @@
 TOOL is perf, ncu, timeline (PyTorch's own profiler, which reads CUPTI on a GPU), or "any" for perf
 or ncu, that of the device. Without OUTPUT it only says what stands in the
 way of a profile, for cudal1-measure to ask first. OUTPUT "counters" prints the tool and its
-counters as JSON; any other is the file to write.
+counters as JSON; any other is the file to write, but for its ending.
 cudal1-measure starts it again after a verdict, so that no clock of a measurement runs beside a
 profiler.
 It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
@@ -23,7 +23,7 @@ import time
 
 SECONDS = 1.0
 LIMIT = 120
-SUFFIX = {"ncu": "ncu-rep", "timeline": "trace.json"}
+SUFFIX = {"perf": "perf.data", "ncu": "ncu-rep", "timeline": "trace.json"}
 INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
 # The sandbox has these beside the code: this script, the supervisor's cipher, the dtypes, and what
 # makes modules
@@ -160,6 +160,8 @@ def prepare(tool, job):
     on_gpu = (job["task"]["language"] == "cuda"
               or job.get("device", "").startswith(("cuda", "GPU-")))
     tool = tool if tool != "any" else "ncu" if on_gpu else "perf"
+    if tool not in SUFFIX:
+        sys.exit(f"it takes {', '.join(SUFFIX)}")
     if tool == "timeline":
         if job["task"]["language"] != "pytorch":
             sys.exit("a timeline is PyTorch's, and this task is in another language")
@@ -190,6 +192,8 @@ def keep(tool, output, unsandboxed):
     tool, program, on_gpu = prepare(tool, job)
     if not output:
         return
+    if output != "counters":
+        output += f".{SUFFIX[tool]}"
     if on_gpu and job.get("device"):
         os.environ.update(CUDA_DEVICE_ORDER="PCI_BUS_ID",
                           CUDA_VISIBLE_DEVICES=job["device"].removeprefix("cuda:"))
@@ -237,6 +241,8 @@ def keep(tool, output, unsandboxed):
             rows = rows or perf_counters(kept, calls_in(folder))
             print(json.dumps({"tool": tool, "counters": [
                 {"name": n, "value": v, "unit": u} for n, v, u in rows if v is not None]}))
+        else:
+            print(output)
     except subprocess.TimeoutExpired:
         sys.exit(f"{tool} did not end within {LIMIT} s")
     finally:

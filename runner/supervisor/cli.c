@@ -313,20 +313,16 @@ cli_show(Measure *m, const Member *member, json_t *result)
 	PeopleStatus status = status_of(member->result.outcome);
 	const char *named = cli->files[member->number];
 	const char *slash = strrchr(named, '/');
-	char		file[1024];
 	char		said[1024];
 	char		profile[1024] = "";
 	bool		kept = false;
 
 	if (cli->profile_with && status == CLI_RIGHT)
 	{
-		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : named,
-				 strcmp(cli->profile_with, "ncu") == 0 ? "ncu-rep"
-				 : strcmp(cli->profile_with, "timeline") == 0 ? "trace.json" : "perf.data");
 		kept = !profiler_fails(&(Profiling) {m, m->options, cli->profile_with, cli->task,
-							   m->job->candidate[member->number].code, cli->device, file}, said,
-							   sizeof(said));
-		text_clean(profile, sizeof(profile), kept ? file : said, sizeof(said));
+							   m->job->candidate[member->number].code, cli->device,
+							   slash ? slash + 1 : named}, said, sizeof(said));
+		text_clean(profile, sizeof(profile), said, sizeof(said));
 	}
 	json_object_set_new(result, "file", json_string(named));
 	if (profile[0])

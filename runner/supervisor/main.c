@@ -275,12 +275,6 @@ read_options(int argc, char **argv, Options *o, Cli *p)
 		return status;
 	o->scratch = scratch ? absolute(scratch) : o->scratch;
 	o->libdir = libdir ? absolute(libdir) : o->libdir;
-	if (p->profile_with && strcmp(p->profile_with, "perf") != 0
-		&& strcmp(p->profile_with, "ncu") != 0 && strcmp(p->profile_with, "timeline") != 0)
-	{
-		fputs("cudal1-measure: --profile-with takes perf, ncu or timeline\n", stderr);
-		return CLI_USAGE;
-	}
 	return -1;
 }
 

@@ -168,14 +168,14 @@ typedef struct Profiling
 	json_t	   *task;			/* as in a job */
 	const char *code;			/* NULL: the profiler is only tried */
 	const char *device;
-	const char *output;			/* a file, or "counters"; NULL as code */
+	const char *output;			/* a file but for its ending, or "counters"; NULL as code */
 	const cpu_set_t *cores;		/* NULL: those that this process has */
 	const char *scratch;		/* where its folder is made; NULL: TMPDIR or /tmp */
 } Profiling;
 
 /*
- * True: no profile could be made, and `said` has the reason. Else `said` has what the run printed,
- * which is a line of JSON where counters are asked for.
+ * True: no profile could be made, and `said` has the reason. Else `said` has what the run printed:
+ * the file, or a line of JSON where counters are asked for.
  */
 extern bool profiler_fails(const Profiling *run, char *said, size_t size);
 

@@ -96,7 +96,7 @@ for my $case (
 	['scratch sum.c', qr/can't read scratch\/task\.json/],
 	['--quik twice.c sum.c', qr/\A\S+: unrecognized option '--quik'\s\S+: --help lists the options\s*\z/],
 	['--cores abc twice.c sum.c', qr/--cores must be a number between 1 and/],
-	['--profile-with gdb twice.c sum.c', qr/takes perf, ncu or timeline/],
+	['--profile-with gdb twice.c sum.c', qr/takes perf, ncu, timeline/],
 	['--profile quick twice.c sum.c', qr/--profile takes a file with JSON.*--quick/],
 	['--signature signature.json twice.c model.py', qr/model\.py is no candidate of a task in c/],
 	['--signature profile.json bare.c sum.c', qr/"signature" must be an object with "args"/])
