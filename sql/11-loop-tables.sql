@@ -295,8 +295,7 @@ part that no other one is changing, so verdicts never wait for each other';
 CREATE VIEW cudal1.bucket AS
 	SELECT b.task_id, b.pool_id, b.bucket, sum(b.codes)::bigint AS codes,
 		(sum(b.total) / sum(b.codes))::float8 AS mean
-	FROM cudal1.bucket_part AS b
-	GROUP BY b.task_id, b.pool_id, b.bucket
+	FROM cudal1.bucket_part AS b GROUP BY b.task_id, b.pool_id, b.bucket
 	HAVING sum(b.codes) > 0;
 COMMENT ON VIEW cudal1.bucket IS
 'the score intervals of a task that hold codes of a pool: their number, and the mean reward (of ln

@@ -64,8 +64,7 @@ BEGIN
 		LOOP
 			RETURN NEXT;
 		END LOOP;
-		SELECT coalesce(array_agg(n.exemplar), '{}'), array_agg(n.candidate_id)
-			INTO codes, shown
+		SELECT coalesce(array_agg(n.exemplar), '{}'), array_agg(n.candidate_id) INTO codes, shown
 			FROM (SELECT DISTINCT ON (e.id) e.id AS exemplar, u.id AS candidate_id
 					FROM unnest(codes) AS u(id), cudal1.origin(u.id) AS o,
 						unnest(o.exemplars) AS e(id)

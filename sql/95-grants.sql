@@ -15,8 +15,7 @@ BEGIN
 	SELECT coalesce(x.queued_candidates, y.queued_candidates, 10000),
 			coalesce(x.stored_bytes, y.stored_bytes, 10737418240),
 			coalesce(x.requests, y.requests, 10000)
-		INTO candidates, bytes, requests
-		FROM (SELECT quota_of.owner AS role) AS o
+		INTO candidates, bytes, requests FROM (SELECT quota_of.owner AS role) AS o
 			LEFT JOIN cudal1.quota AS x ON x.role = o.role
 			LEFT JOIN cudal1.quota AS y ON y.role = ''
 		-- NULL where that role was dropped
