@@ -221,8 +221,12 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 				 : "It leaves elements of its outputs as they were");
 		return "uninitialised";
 	}
-	snprintf(text, size, "It is wrong in %u of %u further runs%s", t.wrong, t.runs,
-			 t.steady ? "" : ", and gives other outputs for the same input");
+	if (t.wrong == 0)
+		snprintf(text, size, "It is right in %u further runs, so it is wrong for few inputs, or "
+				 "now and then", t.runs);
+	else
+		snprintf(text, size, "It is wrong in %u of %u further runs%s", t.wrong, t.runs,
+				 t.steady ? "" : ", and gives other outputs for the same input");
 	return "values";
 }
 

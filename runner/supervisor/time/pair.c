@@ -132,11 +132,14 @@ start_processes(Pair *pair)
 	return true;
 }
 
-/* Windows of the reference before any candidate has run, for the seconds of a run. */
+/*
+ * Windows of the reference before any candidate has run. The slowest tells how long a run takes
+ * alone, because right code would pay for a quick one.
+ */
 static bool
 run_alone(Pair *pair, const Plan *plan)
 {
-	Values		alone = {0};
+	double		slowest = 0;
 	bool		good = true;
 
 	for (int i = 0; i < ALONE_WINDOWS && good; i++)
@@ -147,11 +150,9 @@ run_alone(Pair *pair, const Plan *plan)
 			pair->round.probed = pair->round.hand;
 		pair->round.hand = UINT32_MAX;
 		good = good && window_run(pair, &pair->process[0]);
-		if (good)
-			values_append(&alone, pair->process[0].seconds);
+		slowest = fmax(slowest, pair->process[0].seconds);
 	}
-	pair->alone = good ? values_median(&alone) : INFINITY;
-	free(alone.v);
+	pair->alone = slowest > 0 ? slowest : INFINITY;
 	return good;
 }
 
