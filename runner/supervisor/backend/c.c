@@ -53,18 +53,10 @@ c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return true;
 }
 
-/* Noise to all that executors of either side can read, the gaps between arrays included. */
-static void
-c_unstage(Measure *m, const Arena *arena, uint32_t slot)
-{
-	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
-	host_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
-}
-
 static bool
 c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	c_unstage(m, arena, slot);
+	host_unstage(m, arena, slot);
 	if (m->trial.changes & TRIAL_ZEROED)
 		memset(arena->outputs + slot * arena->output_slot_bytes, 0, arena->output_slot_bytes);
 	return c_bring(m, arena, side, slot);
@@ -126,7 +118,7 @@ c_compiler(Measure *m, Compiler *compiler, bool lines)
 /* of each language whose compiler makes a library with functions that C could call */
 /* clang-format off */
 #define COMPILED_CALLS \
-	.generate = c_generate, .start = c_start, .stage = c_stage, .unstage = c_unstage, \
+	.generate = c_generate, .start = c_start, .stage = c_stage, \
 	.bring = c_bring, .warm = c_warm, .element = c_element, .peek = c_peek, \
 	.read = c_read_outputs, HOST_CALLS
 /* clang-format on */

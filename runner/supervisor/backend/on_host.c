@@ -19,8 +19,8 @@ host_make_arena(Measure *m, Arena *arena, uint32_t slots)
 	return !m->backend->module || torch_hand_arena(m, arena);
 }
 
-void
-host_noise(Measure *m, char *out, size_t bytes)
+static void
+write_noise(Measure *m, char *out, size_t bytes)
 {
 	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
 
@@ -35,11 +35,22 @@ host_noise(Measure *m, char *out, size_t bytes)
 	}
 }
 
+/*
+ * Noise to all that executors of either side can read, the gaps between arrays included. Slots of
+ * modules have no outputs.
+ */
+void
+host_unstage(Measure *m, const Arena *arena, uint32_t slot)
+{
+	write_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
+	write_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
+}
+
 bool
 host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	for (uint32_t slot = 0; slot < n; slot++)
-		m->backend->unstage(m, arena, slot);
+		host_unstage(m, arena, slot);
 	return true;
 }
 

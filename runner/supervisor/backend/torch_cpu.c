@@ -25,12 +25,6 @@ torch_cpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return true;
 }
 
-static void
-torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
-{
-	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
-}
-
 /*
  * The table's entry of an output, copied once a run. The executor can write there, so that else
  * noise would come to another place than was looked at.
@@ -147,7 +141,6 @@ const Backend backend_torch_cpu = {
 	.generate = torch_generate,
 	.start = torch_cpu_start,
 	.stage = torch_cpu_stage,
-	.unstage = torch_cpu_unstage,
 	.bring = torch_cpu_stage,
 	.element = torch_cpu_element,
 	.peek = torch_cpu_peek,
