@@ -18,7 +18,6 @@
 #include "utils/float.h"
 
 #include "arrays.h"
-#include "query.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_conservative_round);
@@ -53,25 +52,39 @@ cudal1_conservative_round(PG_FUNCTION_ARGS)
 static void
 read_rule(text *profile, ScoreRule *rule)
 {
-	static Cudal1Query query = {
-		"SELECT pairs, pg_catalog.cardinality(looks), estimator = 'mean', confidence,"
-		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity')"
-		" FROM cudal1.profile WHERE name = $1",
-		1, {TEXTOID}};
-	static Cudal1Query absent = {"SELECT cudal1.check_name('profile', $1)", 1, {TEXTOID}};
+	/* kept for the session, because planning anew would cost more than the query */
+	static SPIPlanPtr plan = NULL;
+	Oid			type = TEXTOID;
 	Datum		argument = PointerGetDatum(profile);
+	Datum		column[6];
+	bool		isnull;
 
 	SPI_connect();
-	cudal1_query(&query, &argument);
+	if (plan == NULL)
+	{
+		SPIPlanPtr	prepared = SPI_prepare_cursor(
+			"SELECT pairs, pg_catalog.cardinality(looks), estimator = 'mean', confidence,"
+			" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity')"
+			" FROM cudal1.profile WHERE name = $1", 1, &type, CURSOR_OPT_GENERIC_PLAN);
+
+		if (prepared == NULL || SPI_keepplan(prepared) != 0)
+			elog(ERROR, "could not prepare the query of a profile");
+		plan = prepared;
+	}
+	if (SPI_execute_plan(plan, &argument, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read a profile");
 	/* check_name() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
-		cudal1_query(&absent, &argument);
-	rule->buckets = DatumGetInt32(cudal1_query_column(0, 1));
-	rule->looks = DatumGetInt32(cudal1_query_column(0, 2));
-	rule->mean = DatumGetBool(cudal1_query_column(0, 3));
-	rule->confidence = DatumGetFloat8(cudal1_query_column(0, 4));
-	rule->half_width_limit = DatumGetFloat8(cudal1_query_column(0, 5));
-	rule->variance_limit = DatumGetFloat8(cudal1_query_column(0, 6));
+		SPI_execute_with_args("SELECT cudal1.check_name('profile', $1)", 1, &type, &argument,
+							  NULL, true, 0);
+	for (int i = 0; i < 6; i++)
+		column[i] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+	rule->buckets = DatumGetInt32(column[0]);
+	rule->looks = DatumGetInt32(column[1]);
+	rule->mean = DatumGetBool(column[2]);
+	rule->confidence = DatumGetFloat8(column[3]);
+	rule->half_width_limit = DatumGetFloat8(column[4]);
+	rule->variance_limit = DatumGetFloat8(column[5]);
 	SPI_finish();
 }
 
