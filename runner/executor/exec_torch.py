@@ -293,7 +293,10 @@ class Executor:
         model = self.state.restored(self.model) if self.state else self.model
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
-        dtypes = [x.dtype for x in self.outputs[0]] if flags & wire.WIDER and self.outputs else ()
+        dtypes = ()
+        # other types would be compiled for half a minute
+        if flags & wire.WIDER and self.outputs and "TORCHINDUCTOR_CACHE_DIR" not in os.environ:
+            dtypes = [x.dtype for x in self.outputs[0]]
         self.outputs.clear()
         self.copies.clear()
         if flags & wire.GATED:

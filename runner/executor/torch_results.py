@@ -12,6 +12,7 @@ from torch_common import Unsupported
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
+HALF = (torch.float16, torch.bfloat16)
 
 
 def copy_weights(state, model):
@@ -49,13 +50,15 @@ def waited(model, gpu):
 
 
 def in_single(module, call, inputs, dtypes):
-    """The results of a call with single precision for half, rounded to dtypes in the end; () where
-    nothing has half precision, or the module refuses other types.
+    """The results of a call with single precision for half, also under autocast, rounded to dtypes
+    in the end; () where nothing has half precision, or the module refuses other types.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
-    kept = [(x, x.data) for x in own if is_half(x)]
-    if not kept and not any(map(is_half, inputs)):
+    kept = [(x, x.data) for x in own if x.dtype in HALF]
+    if not kept and not any(map(is_half, inputs)) and not any(x in HALF for x in dtypes):
         return ()
+    casts = torch.autocast.__enter__, torch.autocast.__exit__
+    torch.autocast.__enter__, torch.autocast.__exit__ = lambda self: self, lambda *arguments: None
     try:
         for tensor, data in kept:
             tensor.data = data.float()
@@ -64,12 +67,13 @@ def in_single(module, call, inputs, dtypes):
     except Exception:
         return ()
     finally:
+        torch.autocast.__enter__, torch.autocast.__exit__ = casts
         for tensor, data in kept:
             tensor.data = data
 
 
 def is_half(value):
-    return isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16)
+    return isinstance(value, torch.Tensor) and value.dtype in HALF
 
 
 def find_tensors(value, found):
