@@ -101,15 +101,12 @@ tensor_load(const void *in, uint32_t dtype, uint64_t i)
 }
 
 /*
- * By how many tolerances an element of a floating point type is off; infinity where one of both is
- * not finite, 0 where both are the same.
+ * By how many tolerances x, an element of a floating point type, is off the expected y; infinity
+ * where one of both is not finite, 0 where both are the same.
  */
 TOLERANCE_INLINE double
-tensor_error(const void *expected, const void *found, uint32_t dtype, uint64_t i,
-			 const Tolerance *t)
+tensor_error(double y, double x, uint32_t dtype, uint64_t i, const Tolerance *t)
 {
-	double		y = tensor_load(expected, dtype, i);
-	double		x = tensor_load(found, dtype, i);
 	double		allowed;
 
 	if (x == y || (x != x && y != y))

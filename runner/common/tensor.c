@@ -276,13 +276,14 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			/* anything that deviates or is not finite is looked at with care */
 			for (size_t i = from; i < to && !(worst < 1); i++)
 			{
-				double		error = tensor_error(expected, found, dtype, i, tolerance);
+				double		y = tensor_load(expected, dtype, i);
+				double		x = tensor_load(found, dtype, i);
+				double		error = tensor_error(y, x, dtype, i, tolerance);
 
-				result->infinite += !isfinite(tensor_load(expected, dtype, i));
-				result->error = fmax(result->error, error);
+				result->infinite += !isfinite(y);
+				result->error = tolerance_most(error, result->error);
 				if (error > 1)
-					mismatch(result, i, tensor_load(expected, dtype, i),
-							 tensor_load(found, dtype, i));
+					mismatch(result, i, y, x);
 			}
 		}
 	result->equal = tensor_equal(tolerance, entry->epsilon == 0, n, result);

@@ -190,6 +190,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 	{
+		double		y;
 		float		error;
 
 		if (size > 0)
@@ -208,8 +209,9 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			}
 			continue;
 		}
-		infinite += !isfinite(tensor_load(expected, dtype, i));
-		error = (float) tensor_error(expected, found, dtype, i, &tolerance);
+		y = tensor_load(expected, dtype, i);
+		infinite += !isfinite(y);
+		error = (float) tensor_error(y, tensor_load(found, dtype, i), dtype, i, &tolerance);
 		worst = fmaxf(worst, error);
 		if (error > 1)
 			first = wrong++ == 0 ? i : first;
