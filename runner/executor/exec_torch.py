@@ -206,8 +206,7 @@ class Executor:
         # the CUDA driver reserves address space by the terabyte
         space = 0 if self.gpu else self.data_bytes + SPARE_BYTES
         if (self.guard.cudal1_guard_memory(self.data_bytes, space) != 0
-                or self.guard.cudal1_guard_enter(self.gpu is not None) != 0
-                or self.guard.cudal1_guard_seal() != 0):
+                or self.guard.cudal1_guard_enter(self.gpu is not None) != 0):
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
         seed_all(seed)
@@ -541,28 +540,22 @@ def become_executor(zygote, fds, guard, data_bytes, pool, compiling):
     executor.serve()
 
 
-def limit_build(guard, device, data_bytes, ahead):
-    """What a candidate and its compilers get: processes, not without end, and for each at least the
-    memory of a compiler.
-    """
-    if device == "cuda" and not ahead:
-        # what the driver takes is not the code's
-        torch.empty(1, device=device)
-    data_bytes = max(data_bytes, BUILD_DATA_BYTES)
-    if guard.cudal1_guard_memory(data_bytes, data_bytes + SPARE_BYTES if device == "cpu" else 0):
-        sys.exit("exec_torch: memory can't be limited")
-    resource.setrlimit(resource.RLIMIT_NPROC, (BUILD_PROCESSES, BUILD_PROCESSES))
-
-
 def build(guard, source_fd, device, data_bytes, ahead):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
     lies in the folders of the environment. `ahead`: code for a GPU is loaded and called without
     one, for the extensions that it compiles; what fails otherwise fails again with the GPU.
     """
-    limit_build(guard, device, data_bytes, ahead)
     loads_alone = ahead and device == "cuda"
     if loads_alone:
         torch.cuda.is_available = lambda: True
+    elif device == "cuda":
+        # what the driver takes is not the code's
+        torch.empty(1, device=device)
+    # each process gets at least the memory of a compiler
+    data_bytes = max(data_bytes, BUILD_DATA_BYTES)
+    if guard.cudal1_guard_memory(data_bytes, data_bytes + SPARE_BYTES if device == "cpu" else 0):
+        sys.exit("exec_torch: memory can't be limited")
+    resource.setrlimit(resource.RLIMIT_NPROC, (BUILD_PROCESSES, BUILD_PROCESSES))
     sys.argv[:] = ["candidate.py"]
     torch.set_grad_enabled(False)
     task_source, code, _ = common.read_sources(source_fd)

@@ -101,12 +101,9 @@ limit_stack(void)
 	return setrlimit(RLIMIT_STACK, &r);
 }
 
-/* Sets a filter, unless it is empty. */
 static int
 apply(const struct sock_fprog *filter)
 {
-	if (filter->len == 0)
-		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, filter);

@@ -38,7 +38,7 @@ extern int	cudal1_guard_memory(uint64_t data, uint64_t space);
  */
 extern int	cudal1_guard_files(const char *lower, const char *at);
 
-/* the further filter that holds while it runs; 0 or -1 */
+/* C on a CPU: the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);
 
 /* maps a file of inputs where huge pages of it can be used, see common/pages.h; NULL: errno */

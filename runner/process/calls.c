@@ -338,15 +338,22 @@ static const CallLine lines[] = {
 };
 /* clang-format on */
 
-static const CallEntry *entries;
+/* A call of a line. */
+typedef struct CallEntry
+{
+	const CallLine *line;
+	const char *name;			/* with what follows it in the line */
+	int			number;
+} CallEntry;
+
+static CallEntry entries[MAX_ENTRIES];
 static size_t nentries;
 
-const CallEntry *
-calls_table(size_t *n)
+/* Finds the calls of all lines; those that this libseccomp does not know stay closed. */
+static void
+find_calls(void)
 {
-	static CallEntry table[MAX_ENTRIES];
-
-	for (size_t i = 0; !entries && i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		for (const char *name = lines[i].names; *name; name += strspn(name, " "))
 		{
 			char		copy[64];
@@ -356,12 +363,9 @@ calls_table(size_t *n)
 			snprintf(copy, sizeof(copy), "%.*s", (int) length, name);
 			number = seccomp_syscall_resolve_name(copy);
 			if (number >= 0 && nentries < MAX_ENTRIES)
-				table[nentries++] = (CallEntry) {&lines[i], name, number};
+				entries[nentries++] = (CallEntry) {&lines[i], name, number};
 			name += length;
 		}
-	entries = table;
-	*n = nentries;
-	return entries;
 }
 
 static uint32_t
@@ -405,24 +409,19 @@ add_rules(scmp_filter_ctx context, uint32_t action, int number, const CallCondit
 bool
 calls_export(const char *classes, int fd)
 {
-	uint32_t	missing = filter_action(CALL_MISSING);
-	size_t		n;
-	const CallEntry *table = calls_table(&n);
-	scmp_filter_ctx context = seccomp_init(missing);
+	scmp_filter_ctx context = seccomp_init(filter_action(CALL_MISSING));
 
 	/* a tree of numbers, because a list costs a call with conditions 50 ns more */
 	bool		good = context
 		&& seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0
 		&& seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2) == 0;
 
-	for (size_t i = 0; good && i < n; i++)
-	{
-		uint32_t	action = filter_action(table[i].line->action);
-
-		/* libseccomp wants no rule that says what happens anyhow */
-		if (strpbrk(table[i].line->classes, classes) && action != missing)
-			good = add_rules(context, action, table[i].number, table[i].line->when);
-	}
+	if (nentries == 0)
+		find_calls();
+	for (size_t i = 0; good && i < nentries; i++)
+		if (strpbrk(entries[i].line->classes, classes))
+			good = add_rules(context, filter_action(entries[i].line->action), entries[i].number,
+							 entries[i].line->when);
 	good = good && seccomp_export_bpf(context, fd) == 0;
 	if (context)
 		seccomp_release(context);

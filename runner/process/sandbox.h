@@ -119,17 +119,6 @@ typedef struct CallLine
 	CallCondition when[2];
 } CallLine;
 
-/* A call of a line. */
-typedef struct CallEntry
-{
-	const CallLine *line;
-	const char *name;			/* with what follows it in the line */
-	int			number;
-} CallEntry;
-
-/* all there are, but for those that this libseccomp does not know: they stay closed */
-extern const CallEntry *calls_table(size_t *n);
-
 /*
  * Writes the filter of these classes together as BPF at the end of a file; false where libseccomp
  * can't make it.

@@ -37,8 +37,6 @@ typedef struct Attempt
 static Attempt *attempts;		/* shared with the processes that make them */
 static size_t *made;
 static size_t n;
-static const CallEntry *numbers;
-static size_t nnumbers;
 
 static void
 try_table(void)
@@ -48,7 +46,7 @@ try_table(void)
 	bool		good = true;
 	size_t		names = 0;
 
-	numbers = calls_table(&nnumbers);
+	find_calls();
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 	{
 		for (const char *c = lines[i].names; *c; c++)
@@ -57,18 +55,18 @@ try_table(void)
 			&& strlen(lines[i].reason) > 4;
 	}
 	check(good, "every line says for which filters it is, and why");
-	check(names == nnumbers || old, "every name is a call's");
+	check(names == nentries || old, "every name is a call's");
 	good = true;
-	for (size_t i = 0; i < nnumbers; i++)
+	for (size_t i = 0; i < nentries; i++)
 		for (size_t j = 0; j < i; j++)
 		{
-			const CallLine *a = numbers[i].line;
-			const CallLine *b = numbers[j].line;
+			const CallLine *a = entries[i].line;
+			const CallLine *b = entries[j].line;
 
-			if (numbers[i].number == numbers[j].number && strpbrk(a->classes, b->classes)
+			if (entries[i].number == entries[j].number && strpbrk(a->classes, b->classes)
 				&& (a->when[0].mask == 0 || b->when[0].mask == 0))
 			{
-				printf("# two lines: %.20s\n", numbers[i].name);
+				printf("# two lines: %.20s\n", entries[i].name);
 				good = false;
 			}
 		}
@@ -87,11 +85,11 @@ holds(const CallCondition *when, const uint64_t *argument)
 static CallAction
 action_of(char class, int number, const uint64_t argument[6])
 {
-	for (size_t i = 0; i < nnumbers; i++)
-		if (numbers[i].number == number && strchr(numbers[i].line->classes, class)
-			&& holds(&numbers[i].line->when[0], argument)
-			&& holds(&numbers[i].line->when[1], argument))
-			return numbers[i].line->action;
+	for (size_t i = 0; i < nentries; i++)
+		if (entries[i].number == number && strchr(entries[i].line->classes, class)
+			&& holds(&entries[i].line->when[0], argument)
+			&& holds(&entries[i].line->when[1], argument))
+			return entries[i].line->action;
 	return CALL_MISSING;
 }
 
@@ -136,21 +134,21 @@ add_arguments(char class)
 	static uint64_t first[2000],
 				second[2000];
 
-	for (size_t i = 0; i < nnumbers; i++)
+	for (size_t i = 0; i < nentries; i++)
 	{
-		const CallCondition *when = numbers[i].line->when;
+		const CallCondition *when = entries[i].line->when;
 		size_t		nfirst,
 					nsecond;
 		int			argument = (int) when[0].argument;
 		int			other = when[1].mask != 0 ? (int) when[1].argument : 5;
 
-		if (when[0].mask == 0 || !strchr(numbers[i].line->classes, class))
+		if (when[0].mask == 0 || !strchr(entries[i].line->classes, class))
 			continue;
 		nfirst = values_around(&when[0], first);
 		nsecond = values_around(&when[1], second);
 		for (size_t f = 0; f < nfirst; f++)
 			for (size_t s = 0; s < nsecond; s++)
-				add(numbers[i].number, false, argument, first[f], other, second[s]);
+				add(entries[i].number, false, argument, first[f], other, second[s]);
 	}
 }
 
@@ -287,10 +285,10 @@ none_is_open(void)
 	bool		good = true;
 
 	for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
-		for (size_t j = 0; j < nnumbers; j++)
-			if (numbers[j].number == seccomp_syscall_resolve_name(closed[i])
-				&& numbers[j].line->action != CALL_KILLED
-				&& strcmp(numbers[j].line->classes, "M") != 0)
+		for (size_t j = 0; j < nentries; j++)
+			if (entries[j].number == seccomp_syscall_resolve_name(closed[i])
+				&& entries[j].line->action != CALL_KILLED
+				&& strcmp(entries[j].line->classes, "M") != 0)
 			{
 				printf("# %s is open\n", closed[i]);
 				good = false;
