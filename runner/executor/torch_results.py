@@ -54,14 +54,17 @@ def in_single(module, call, inputs, dtypes):
     in the end; () where nothing has half precision, or the module refuses other types.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
-    kept = [(x, x.data) for x in own if x.dtype in HALF]
-    if not kept and not any(map(is_half, inputs)) and not any(x in HALF for x in dtypes):
+    own = [x for x in own if x.dtype in HALF]
+    if not own and not any(map(is_half, inputs)) and not any(x in HALF for x in dtypes):
         return ()
+    kept = []
     casts = torch.autocast.__enter__, torch.autocast.__exit__
     torch.autocast.__enter__, torch.autocast.__exit__ = lambda self: self, lambda *arguments: None
     try:
-        for tensor, data in kept:
+        for tensor in own:
+            data = tensor.data
             tensor.data = data.float()
+            kept.append((tensor, data))
         found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
         return tuple(x.to(dtype) for x, dtype in zip(found, dtypes, strict=True))
     except Exception:
