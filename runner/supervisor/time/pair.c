@@ -23,6 +23,7 @@
 #define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
 #define LONG_WINDOW		0.25	/* seconds of a round, from which on two will do */
 #define ALONE_WINDOWS	3
+#define WARM_SECONDS	0.05	/* of a window of a module, up to which several warm a process */
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
 #define SPIN_BYTES		((size_t) 16 << 10)	/* of an input, that comes while its process spins */
 #define LONG_RUN		5e-4	/* seconds of a run, beside which a stop is nothing */
@@ -171,7 +172,20 @@ choose_waiting(Pair *pair)
 	pair->trims = m->backend->rests || least > LONG_RUN;
 }
 
-/* The first window of each process, which does not count, and some of the reference alone. */
+/*
+ * How many windows a process begins with that do not count. A module's candidate makes as many as
+ * its reference, because an interpreter and its allocators settle in dozens of runs.
+ */
+static int
+warm_windows(const Pair *pair, const Process *process, const Plan *plan)
+{
+	const Measure *m = pair->m;
+
+	return process->side == SIDE_CANDIDATE && m->backend->module
+		&& plan->runs * m->member->time[SIDE_REFERENCE] < WARM_SECONDS ? 1 + ALONE_WINDOWS : 1;
+}
+
+/* The first windows of each process, and some of the reference alone. */
 static bool
 warm(Pair *pair, const Plan *plan)
 {
@@ -184,14 +198,12 @@ warm(Pair *pair, const Plan *plan)
 
 		if (process->gone)
 			continue;
-		if (!window_draw(pair, plan))
-			return false;
-		if (!window_run(pair, process))
-		{
-			if (!leaves(pair, process))
+		for (int w = warm_windows(pair, process, plan); w > 0 && !process->gone; w--)
+			if (!window_draw(pair, plan)
+				|| (!window_run(pair, process) && !leaves(pair, process)))
 				return false;
+		if (process->gone)
 			continue;
-		}
 		if (isfinite(process->seconds))
 			m->member->time[process->side] = process->seconds;
 		if (i > 0)
