@@ -44,6 +44,7 @@ typedef struct Checks
 	char	   *found;
 	Agreement	agreement;		/* of the outputs that were compared last */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
+	bool		wider;			/* what single precision gives for half tells its rounding */
 	Executor	other;			/* the reference's second process */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
@@ -167,7 +168,8 @@ extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool 
 
 /*
  * The reference's outputs of the first input where that is off by a unit in the last place, and
- * half precision is single, to c->found; `known`: there was room for it. False after conclude()
+ * with c->wider half precision is single, to c->found; `known`: there was room for it. False after
+ * conclude()
  */
 extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
 

@@ -278,7 +278,7 @@ probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
 	*known = c->spare > 0;
 	if (!*known)
 		return true;
-	m->trial.changes = TRIAL_WIDER;
+	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
 	good = make_probe(c, PROBE_ROUNDED, 1, 0, scratch, &changed)
 		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch, c->seeds[0], c->found,
 						   limit, NULL);
@@ -400,7 +400,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale, uint32_t slot)
 	/* The process may have kept something, so outputs that move little are right. */
 	if (!probes_run(c, slot, c->seeds[0], probe->expected, &counts))
 		return false;
-	m->trial.changes = TRIAL_WIDER;
+	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
 	good = !counts || (make_probe(c, PROBE_ROUNDED_COARSELY, 1, slot, c->slots, &changed)
 					   && probes_run(c, c->slots, c->seeds[0], c->found, &counts));
 	m->trial.changes = 0;
