@@ -283,7 +283,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	job->language = language_of(json_string_value(json_object_get(task, "language")));
+	job->language = language_named(json_string_value(json_object_get(task, "language")));
 	if (!job->reference)
 		return wrong(error, size, "\"task\" needs a \"reference\"");
 	if (!parse_candidates(job, error, size))
