@@ -329,8 +329,10 @@ class Executor:
             if flags & wire.SEED_RUNS:
                 self.seed(*self.control.words(wire.SEEDS_AT, 1, "Q"))
 
-        seed()
-        found = dtypes and results.in_single(self.model, model, self.inputs[slot], dtypes)
+        found = ()
+        if dtypes:
+            seed()
+            found = results.in_single(self.model, model, self.inputs[slot], dtypes)
         if not found:
             seed()
             found = flatten(model(*self.inputs[slot]))
@@ -549,7 +551,7 @@ def build(guard, source_fd, device, data_bytes, ahead):
     if loads_alone:
         torch.cuda.is_available = lambda: True
     elif device == "cuda":
-        # what the driver takes is not the code's
+        # The driver's own memory is taken first, as it is not the code's.
         torch.empty(1, device=device)
     # each process gets at least the memory of a compiler
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
