@@ -563,7 +563,7 @@ COMMENT ON COLUMN cudal1.job.login IS
 'the role that claimed it last: it, its members and operators may report on the claim';
 COMMENT ON COLUMN cudal1.job.failures IS
 'attempts that ended lost or unverified; compared with the profile''s attempts';
--- what a device can take comes first, so that a claim reads nothing that it can't take
+-- The columns that say what a device can take come first, so that a claim reads no other job.
 CREATE INDEX job_claim ON cudal1.job
 	(device, language, cores, trainer, priority DESC, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';

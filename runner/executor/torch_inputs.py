@@ -20,7 +20,7 @@ from torch_arguments import CODES
 
 # random.h: RandomInit
 NORMAL, UNIFORM, INTEGER = 0, 1, 2
-# that the cipher makes; others are PyTorch's own
+# The cipher makes these; others are PyTorch's own.
 FLOATS = torch.float64, torch.float32
 INTEGERS = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8
 # bounds of integers go through a C double

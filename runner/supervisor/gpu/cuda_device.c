@@ -35,7 +35,7 @@ bool
 gpu_prepare(Measure *m, const cpu_set_t *allowed)
 {
 	const char *key = m->device.key;
-	/* what a compiler needs to know of it, a profiler asks for once the GPU is closed */
+	/* A profiler asks what compilers need to know of a GPU once that is closed. */
 	static Gpu	known;
 	Gpu		   *gpu = m->gpu = &known;
 	const char *problem = NULL;
