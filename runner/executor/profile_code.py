@@ -245,6 +245,8 @@ def keep(tool, output, unsandboxed):
             print(output)
     except subprocess.TimeoutExpired:
         sys.exit(f"{tool} did not end within {LIMIT} s")
+    except OSError as e:
+        sys.exit(f"the profile could not be kept: {e}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -237,11 +237,14 @@ SKIP:
 
 SKIP:
 {
-	skip 'no PyTorch on this host', 2 if !can_measure('pytorch');
+	skip 'no PyTorch on this host', 3 if !can_measure('pytorch');
 	my ($status, $said) = outcome('--profile-with timeline sine.py sine_new.py');
 	my ($trace) = $said =~ /"outcome":"successful".*"profile":"([^"]+\.trace\.json)"/;
 	ok(defined $trace, 'code is measured with a timeline') or skip $said, 1;
 	my $kept = decode_json(slurp_file("$dir/$trace"));
+	system("rm '$dir/$trace' && mkdir '$dir/$trace'") == 0 or die;
+	(undef, my $told) = outcome('--profile-with timeline sine.py sine_new.py');
+	like($told, qr/"no_profile":"the profile could not be kept: .*Is a directory/, 'a place that can not be written to is named') or diag $told;
 	ok((grep { ($_->{name} // '') =~ /^aten::/ } @{ ref $kept eq 'ARRAY' ? $kept : $kept->{traceEvents} }), 'of what PyTorch called');
 }
 done_testing();
