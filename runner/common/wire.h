@@ -64,7 +64,10 @@ typedef enum WireStatus
  * and so is what runs at the same time within it
  */
 #define WIRE_FLAG_WAITED		256
-/* PyTorch, of WIRE_RUN: a reference in half precision computes in single, if it can */
+/*
+ * PyTorch, of WIRE_RUN: a reference in half precision computes in single, if it can; the value of
+ * the answer is the half's element type, or 0
+ */
 #define WIRE_FLAG_WIDER			512
 /* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
 #define WIRE_FLAG_RESTORED		1024

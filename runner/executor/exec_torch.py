@@ -298,16 +298,16 @@ class Executor:
             dtypes = [x.dtype for x in self.outputs[0]]
         self.outputs.clear()
         self.copies.clear()
+        value = 0
         if flags & wire.GATED:
             self.gated_runs(slots, flags, model)
         else:
             if self.gpu:
                 self.gpu.library.cudal1_pool_stain()
-            self.single_run(slots[0], flags, model, dtypes)
+            value = self.single_run(slots[0], flags, model, dtypes)
         if self.gpu:
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
-        value = 0
         if probing:
             self.probed = True
             if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
@@ -323,21 +323,22 @@ class Executor:
 
     def single_run(self, slot, flags, model, dtypes):
         """A run without a clock, before any window; dtypes: of its results, if it is to compute in
-        single precision.
+        single precision. The answer is the half precision that it then met, or 0.
         """
         def seed():
             if flags & wire.SEED_RUNS:
                 self.seed(*self.control.words(wire.SEEDS_AT, 1, "Q"))
 
-        found = ()
+        found, half = (), 0
         if dtypes:
             seed()
-            found = results.in_single(self.model, model, self.inputs[slot], dtypes)
+            found, half = results.in_single(self.model, model, self.inputs[slot], dtypes)
         if not found:
             seed()
             found = flatten(model(*self.inputs[slot]))
         self.outputs[:] = (found,)
         self.write_table(self.outputs[0])
+        return half
 
     def gated_runs(self, slots, flags, model):
         """The runs of a window: each begins when the supervisor opens its gate, and has ended when

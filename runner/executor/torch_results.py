@@ -6,13 +6,15 @@ import time
 
 import torch
 from torch.nn.parameter import is_lazy
+from torch.overrides import TorchFunctionMode
 
-from torch_arguments import PLAIN, check_tensor
+from torch_arguments import CODES, PLAIN, check_tensor
 from torch_common import Unsupported
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
 HALF = (torch.float16, torch.bfloat16)
+NAMED_HALF = {"half": torch.float16, "bfloat16": torch.bfloat16}
 
 
 def copy_weights(state, model):
@@ -49,26 +51,49 @@ def waited(model, gpu):
     return run
 
 
+class SingleForHalf(TorchFunctionMode):
+    """Gives single precision to what asks for half, also by autocast, and notes which half."""
+
+    def __init__(self):
+        super().__init__()
+        self.half = None
+
+    def single(self, asked):
+        if isinstance(asked, torch.dtype) and asked in HALF:
+            self.half = asked
+            return torch.float32
+        return asked
+
+    def __torch_function__(self, function, types, arguments=(), keywords=None):
+        if function in (torch.Tensor.half, torch.Tensor.bfloat16):
+            function, arguments = torch.Tensor.to, (arguments[0], NAMED_HALF[function.__name__])
+        return function(*map(self.single, arguments),
+                        **{name: self.single(value) for name, value in (keywords or {}).items()})
+
+
 def in_single(module, call, inputs, dtypes):
-    """The results of a call with single precision for half, also under autocast, rounded to dtypes
-    in the end; () where nothing has half precision, or the module refuses other types.
+    """The results of a call with single precision for half, also where it casts or under autocast,
+    rounded to dtypes in the end; and the number of the half's type, or 0. No results where the
+    module refuses other types.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
-    own = [x for x in own if x.dtype in HALF]
-    if not own and not any(map(is_half, inputs)) and not any(x in HALF for x in dtypes):
-        return ()
+    given = [x for x in (*own, *inputs) if is_half(x)]
     kept = []
+    mode = SingleForHalf()
     casts = torch.autocast.__enter__, torch.autocast.__exit__
-    torch.autocast.__enter__, torch.autocast.__exit__ = lambda self: self, lambda *arguments: None
+    torch.autocast.__enter__ = lambda self: mode.single(self.fast_dtype) and self
+    torch.autocast.__exit__ = lambda *arguments: None
     try:
-        for tensor in own:
+        for tensor in filter(is_half, own):
             data = tensor.data
             tensor.data = data.float()
             kept.append((tensor, data))
-        found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
-        return tuple(x.to(dtype) for x, dtype in zip(found, dtypes, strict=True))
+        with mode:
+            found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
+        found = tuple(x.to(dtype) for x, dtype in zip(found, dtypes, strict=True))
+        return found, CODES.get(given[0].dtype if given else mode.half, 0)
     except Exception:
-        return ()
+        return (), 0
     finally:
         torch.autocast.__enter__, torch.autocast.__exit__ = casts
         for tensor, data in kept:

@@ -216,6 +216,7 @@ typedef struct ReferenceFacts
 	bool		moves_parameters;	/* pytorch: those that begin as constants, on both sides */
 	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
 	bool		seeds_runs;		/* it consumes random numbers */
+	uint32_t	half;			/* pytorch: element type of the half precision within, or 0 */
 } ReferenceFacts;
 
 /* seconds that the supervisor takes for a run */

@@ -135,6 +135,11 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	bool		known;
 	bool		good = probes_nudge(c, executor, limit, &known);
 
+	if (good && known && c->wider && m->backend->module && executor->value != m->facts.half)
+	{
+		m->facts.half = (uint32_t) executor->value;
+		good = signal_learn(m, c->expected, c->n);
+	}
 	if (!good || !known)
 		return good;
 	memcpy(before, m->tolerance, sizeof(before));

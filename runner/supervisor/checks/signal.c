@@ -333,6 +333,13 @@ needs_bases(const Picked *p, const Tolerance *t)
 	return false;
 }
 
+/* The element type whose precision an output has: single has that of the half it is made of. */
+static uint32_t
+precision_of(const Measure *m, const Tensor *tensor)
+{
+	return tensor->dtype == WIRE_FLOAT32 && m->facts.half ? m->facts.half : tensor->dtype;
+}
+
 /*
  * What sums as long as the largest input lose: their errors grow with the root of their length.
  * Half precision is summed in float32. Never more than rtol.
@@ -373,8 +380,8 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 {
 	if (!pick(m, p, outputs))
 		return false;
-	t->rounding = fmin(t->rtol, 2 * tensor_epsilon(p->tensor->dtype));
-	t->sums = lost_by_sums(m, p->tensor->dtype, t->rtol);
+	t->rounding = fmin(t->rtol, 2 * tensor_epsilon(precision_of(m, p->tensor)));
+	t->sums = lost_by_sums(m, precision_of(m, p->tensor), t->rtol);
 	t->lost = TOLERANCE_SHARE_MOST;
 	if (p->distances > 0)
 	{
@@ -414,7 +421,7 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 		*t = (Tolerance) {.widen = 1};
 		if (!tensor_dtype_is_float(tensor->dtype) || p.count == 0)
 			continue;
-		tensor_tolerance(tensor->dtype, m->job->tolerance, &t->rtol, &t->atol);
+		tensor_tolerance(precision_of(m, tensor), m->job->tolerance, &t->rtol, &t->atol);
 		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
 		t->misses = TOLERANCE_MISSES;
 		t->farthest = TOLERANCE_FARTHEST;
