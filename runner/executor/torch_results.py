@@ -64,6 +64,11 @@ class SingleForHalf(TorchFunctionMode):
             return torch.float32
         return asked
 
+    def entered(self, autocast):
+        if autocast._enabled:
+            self.single(autocast.fast_dtype)
+        return autocast
+
     def __torch_function__(self, function, types, arguments=(), keywords=None):
         if function in (torch.Tensor.half, torch.Tensor.bfloat16):
             function, arguments = torch.Tensor.to, (arguments[0], NAMED_HALF[function.__name__])
@@ -81,7 +86,7 @@ def in_single(module, call, inputs, dtypes):
     kept = []
     mode = SingleForHalf()
     casts = torch.autocast.__enter__, torch.autocast.__exit__
-    torch.autocast.__enter__ = lambda self: mode.single(self.fast_dtype) and self
+    torch.autocast.__enter__ = lambda self: mode.entered(self)
     torch.autocast.__exit__ = lambda *arguments: None
     try:
         for tensor in filter(is_half, own):
