@@ -13,8 +13,8 @@ from torch_common import Unsupported
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
-HALF = (torch.float16, torch.bfloat16)
-NAMED_HALF = {"half": torch.float16, "bfloat16": torch.bfloat16}
+CASTS = {torch.Tensor.half: torch.float16, torch.Tensor.bfloat16: torch.bfloat16}
+HALF = tuple(CASTS.values())
 
 
 def copy_weights(state, model):
@@ -70,8 +70,8 @@ class SingleForHalf(TorchFunctionMode):
         return autocast
 
     def __torch_function__(self, function, types, arguments=(), keywords=None):
-        if function in (torch.Tensor.half, torch.Tensor.bfloat16):
-            function, arguments = torch.Tensor.to, (arguments[0], NAMED_HALF[function.__name__])
+        if function in CASTS:
+            function, arguments = torch.Tensor.to, (arguments[0], CASTS[function])
         return function(*map(self.single, arguments),
                         **{name: self.single(value) for name, value in (keywords or {}).items()})
 
