@@ -163,7 +163,7 @@ def prepare(tool, job):
     if tool not in SUFFIX:
         sys.exit(f"it takes {', '.join(SUFFIX)}")
     if tool == "timeline":
-        if job["task"]["language"] != "pytorch":
+        if job["task"].get("signature"):
             sys.exit("a timeline is PyTorch's, and this task is in another language")
         return tool, None, on_gpu
     program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
@@ -246,7 +246,7 @@ def keep(tool, output, unsandboxed):
     except subprocess.TimeoutExpired:
         sys.exit(f"{tool} did not end within {LIMIT} s")
     except OSError as e:
-        sys.exit(f"the profile could not be kept: {e}")
+        sys.exit(f"the profile could not be made: {e}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -244,7 +244,7 @@ SKIP:
 	my $kept = decode_json(slurp_file("$dir/$trace"));
 	system("rm '$dir/$trace' && mkdir '$dir/$trace'") == 0 or die;
 	(undef, my $told) = outcome('--profile-with timeline sine.py sine_new.py');
-	like($told, qr/"no_profile":"the profile could not be kept: .*Is a directory/, 'a place that can not be written to is named') or diag $told;
+	like($told, qr/"no_profile":"the profile could not be made: .*Is a directory/, 'a place that can not be written to is named') or diag $told;
 	ok((grep { ($_->{name} // '') =~ /^aten::/ } @{ ref $kept eq 'ARRAY' ? $kept : $kept->{traceEvents} }), 'of what PyTorch called');
 }
 done_testing();
