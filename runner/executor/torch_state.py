@@ -47,21 +47,22 @@ class Place:
 class State:
     def __init__(self, model, writes):
         self.runs = 0
-        self.places = [
-            Place(".".join(filter(None, ("self", prefix, name))), container, name, writes)
-            for prefix, module in model.named_modules()
-            # the first run makes a lazy module what it is, and training writes what none reads
-            if not isinstance(module, (LazyModuleMixin, torch.jit.ScriptModule))
-            and not (isinstance(module, _NormBase) and module.training)
-            for container in (module.__dict__, module._buffers)
-            for name, value in container.items() if isinstance(value, torch.Tensor)
-        ] if isinstance(model, torch.nn.Module) else []
+        # training writes to statistics that most models don't read, so they are not restored
+        self.places, self.statistics = [], []
+        for prefix, module in model.named_modules() if isinstance(model, torch.nn.Module) else ():
+            # the first run makes a lazy module what it is
+            if isinstance(module, (LazyModuleMixin, torch.jit.ScriptModule)):
+                continue
+            trained = isinstance(module, _NormBase) and module.training
+            (self.statistics if trained else self.places).extend(
+                Place(".".join(filter(None, ("self", prefix, name))), container, name, writes)
+                for container in (module.__dict__, module._buffers)
+                for name, value in container.items() if isinstance(value, torch.Tensor)
+            )
 
     def names(self):
-        """Of what runs have changed, restored or not."""
-        for place in self.places:
-            place.look(True)
-        return ", ".join(place.path for place in self.places if place.bound or place.written)
+        """Of what runs have changed, restored or not; of statistics if they change nothing else."""
+        return changed(self.places) or changed(self.statistics)
 
     def restored(self, model):
         """The model, each of whose runs begins with the tensors that it had after construction."""
@@ -72,6 +73,12 @@ class State:
             return model(*inputs)
 
         return run
+
+
+def changed(places):
+    for place in places:
+        place.look(True)
+    return ", ".join(place.path for place in places if place.bound or place.written)
 
 
 def version(tensor):

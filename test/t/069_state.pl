@@ -96,6 +96,9 @@ say(state.names() == "" and model.in_features == 4, "what the first run makes of
 state = part.State(model := Model(), False)
 for _ in range(3):
     result = state.restored(model)(x)
+state = part.State(model := torch.nn.Sequential(torch.nn.BatchNorm1d(4)), False)
+state.restored(model)(torch.rand(3, 4))
+say(state.names() == "self.0.running_mean, self.0.running_var, self.0.num_batches_tracked", f"statistics that training writes have names: {state.names()}")
 say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to")
 END
 SKIP:
