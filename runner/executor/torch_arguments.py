@@ -20,6 +20,7 @@ TENSOR = struct.Struct(wire.TENSOR)
 DTYPES = {code: getattr(torch, name) for name, (code, _) in wire.DTYPES.items()
           if hasattr(torch, name)}
 CODES = {dtype: code for code, dtype in DTYPES.items()}
+SIZES = dict(wire.DTYPES.values())
 
 
 class Layout:
@@ -35,6 +36,7 @@ class Layout:
         self.fixed = [None if isinstance(value, torch.Tensor) else plain(value) for value in values]
         # of a tensor that shares its memory: the tensor before it, and the bytes from that one
         self.anchors = {}
+        self.traits = [trait(i, values) for i in range(len(values))]
         end = 8 * len(drawn)
         for first, last, held in stretches(values):
             # where it lies in a line of caches is as it was in its own memory
@@ -42,12 +44,12 @@ class Layout:
             begin = aligned(end) + one.storage_offset() * one.element_size() % LINE
             for i in held:
                 self.offsets[i] = begin + values[i].data_ptr() - first
+                self.traits[i] |= held[0] << 16
                 if i != held[0]:
                     self.anchors[i] = held[0], values[i].data_ptr() - one.data_ptr()
             end = begin + last - first
         self.bytes = aligned(end)
         self.entries = [self.entry(i, value) for i, value in enumerate(values)]
-        self.traits = [trait(i, values) for i in range(len(values))]
 
     def entry(self, i, value):
         """An argument as in WireTensor."""
@@ -119,27 +121,37 @@ def entry_of(tensor, address):
 
 def map_arguments(entries, traits, slots, view, device):
     """The arguments of each slot, of which `view` gives dense memory: view(slot, dtype, count,
-    offset).
+    offset). Tensors of one stretch of memory share a storage.
     """
     kinds = {wire.PY_INT: "q", wire.PY_BOOL: "q", wire.PY_FLOAT: "d"}
     drawn = [(i, *entry[:2]) for i, entry in enumerate(entries)
              if entry[1] >= wire.PY_INT and entry[2] == 1]
+    # of each stretch, by the number of its first tensor
+    ends = {}
+    for (value, dtype, ndim, *sizes), trait in zip(entries, traits):
+        if dtype < wire.PY_INT and 0 not in sizes[:ndim]:
+            end = value + reach(sizes[:ndim], sizes[wire.MAX_DIMS:]) * SIZES[dtype]
+            ends[trait >> 16] = max(end, ends.get(trait >> 16, 0))
     made = []
     for slot in range(slots):
-        arguments = []
+        arguments, storages = [], {}
         for (value, dtype, ndim, *sizes), trait in zip(entries, traits):
             if dtype >= wire.PY_INT:
                 arguments.append(number(dtype, value) if ndim == 0 else None)
                 continue
-            if trait >> 8:
-                arguments.append(arguments[(trait >> 8) - 1])
+            if trait >> 8 & 0xff:
+                arguments.append(arguments[(trait >> 8 & 0xff) - 1])
                 continue
             shape, stride = sizes[:ndim], sizes[wire.MAX_DIMS:wire.MAX_DIMS + ndim]
             if 0 in shape:
                 tensor = torch.empty_strided(shape, stride, dtype=DTYPES[dtype], device=device)
             else:
-                tensor = view(slot, DTYPES[dtype], reach(shape, stride), value)
-                tensor = tensor.as_strided(shape, stride)
+                first, size = trait >> 16, SIZES[dtype]
+                begin = entries[first][0] // LINE * LINE
+                if (first, dtype) not in storages:
+                    count = (ends[first] - begin) // size
+                    storages[first, dtype] = view(slot, DTYPES[dtype], count, begin)
+                tensor = storages[first, dtype].as_strided(shape, stride, (value - begin) // size)
             arguments.append(as_it_was(tensor, trait))
         made.append(arguments)
     if not drawn:
@@ -277,15 +289,17 @@ def trait(i, values):
 
 def stretches(values):
     """Memory of the tensors that have elements: where each stretch begins and ends, and the numbers
-    of the tensors in it, the first of which begins where it does.
+    of the tensors in it, the first of which begins where it does. Parts of one storage that follow
+    each other without a gap are a stretch.
     """
-    found = []
+    found, storage = [], None
     for first, last, i in sorted(
         (value.data_ptr(), value.data_ptr() + span(value) * value.element_size(), i)
         for i, value in enumerate(values)
         if isinstance(value, torch.Tensor) and value.numel() > 0
     ):
-        if found and first < found[-1][1]:
+        before, storage = storage, first - values[i].storage_offset() * values[i].element_size()
+        if found and first < found[-1][1] + (storage == before):
             found[-1][1] = max(found[-1][1], last)
             found[-1][2].append(i)
         else:
