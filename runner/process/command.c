@@ -164,8 +164,8 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 }
 
 /*
- * Waits without sleeping, because the core of a sleeping supervisor goes cold. False: the process
- * has sent a message or ended instead, the deadline has passed, or the measurement is cancelled.
+ * Waits through signals and awake, because a sleeping supervisor's core goes cold. False: the
+ * process has sent a message or ended instead, the deadline has passed, or it is cancelled.
  */
 static bool
 await_word(const Executor *executor, const uint32_t *word, uint32_t least, double deadline)
@@ -176,7 +176,7 @@ await_word(const Executor *executor, const uint32_t *word, uint32_t least, doubl
 		{
 			struct pollfd p = {.fd = executor->sock,.events = POLLIN};
 
-			if (poll(&p, 1, 0) != 0 || clock_now() > deadline || executor_cancelled)
+			if (poll(&p, 1, 0) > 0 || clock_now() > deadline || executor_cancelled)
 				return __atomic_load_n(word, __ATOMIC_ACQUIRE) >= least;
 		}
 		if (executor->attentive)
