@@ -5,9 +5,13 @@ attributes of these. A run restores them within the clock, because outside it no
 runs while inputs are there. Binding a name costs next to nothing, and that is all that is done for
 a reference. A candidate that writes to its tensors pays for their copies.
 """
+import contextlib
+
 import torch
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.lazy import LazyModuleMixin
+
+OWN = vars(torch.nn.Module())     # what each module has in it
 
 
 class Place:
@@ -47,22 +51,45 @@ class Place:
 class State:
     def __init__(self, model, writes):
         self.runs = 0
-        # training writes to statistics that most models don't read, so they are not restored
-        self.places, self.statistics = [], []
-        for prefix, module in model.named_modules() if isinstance(model, torch.nn.Module) else ():
-            # the first run makes a lazy module what it is
-            if isinstance(module, (LazyModuleMixin, torch.jit.ScriptModule)):
-                continue
-            trained = isinstance(module, _NormBase) and module.training
-            (self.statistics if trained else self.places).extend(
-                Place(".".join(filter(None, ("self", prefix, name))), container, name, writes)
-                for container in (module.__dict__, module._buffers)
-                for name, value in container.items() if isinstance(value, torch.Tensor)
-            )
+        # the first run makes a lazy module what it is
+        self.modules = [
+            (prefix, module) for prefix, module in model.named_modules()
+            if not isinstance(module, (LazyModuleMixin, torch.jit.ScriptModule))
+        ] if isinstance(model, torch.nn.Module) else []
+        # training writes what few models read
+        self.places = [
+            Place(path, container, name, writes) for path, module, container, name in self.held()
+            if isinstance(container[name], torch.Tensor)
+            and not (isinstance(module, _NormBase) and module.training)
+        ]
+        self.first = self.texts()
+
+    def held(self):
+        """What modules hold beside modules and parameters."""
+        for prefix, module in self.modules:
+            for container in (module.__dict__, module._buffers):
+                for name in container:
+                    if name not in OWN:
+                        path = ".".join(filter(None, ("self", prefix, name)))
+                        yield path, module, container, name
+
+    def texts(self):
+        """Of all but places; code of a task may fail to give one."""
+        places = {place.path for place in self.places}
+        found = {}
+        for path, _, container, name in self.held():
+            if path not in places:
+                with contextlib.suppress(Exception):
+                    found[path] = repr(container[name])
+        return found
 
     def names(self):
-        """Of what runs have changed, restored or not; of statistics if they change nothing else."""
-        return changed(self.places) or changed(self.statistics)
+        """Of what runs have changed, restored or not; if no place, of other attributes."""
+        for place in self.places:
+            place.look(True)
+        return ", ".join([place.path for place in self.places if place.bound or place.written] or [
+            path for path, text in self.texts().items() if self.first.get(path) != text
+        ])
 
     def restored(self, model):
         """The model, each of whose runs begins with the tensors that it had after construction."""
@@ -73,12 +100,6 @@ class State:
             return model(*inputs)
 
         return run
-
-
-def changed(places):
-    for place in places:
-        place.look(True)
-    return ", ".join(place.path for place in places if place.bound or place.written)
 
 
 def version(tensor):

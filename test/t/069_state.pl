@@ -96,9 +96,14 @@ say(state.names() == "" and model.in_features == 4, "what the first run makes of
 state = part.State(model := Model(), False)
 for _ in range(3):
     result = state.restored(model)(x)
+torch.Tensor.to = here
 state = part.State(model := torch.nn.Sequential(torch.nn.BatchNorm1d(4)), False)
 state.restored(model)(torch.rand(3, 4))
 say(state.names() == "self.0.running_mean, self.0.running_var, self.0.num_batches_tracked", f"statistics that training writes have names: {state.names()}")
+vars(model := Inner()).update(calls=0, seen=[], late=None)
+state = part.State(model, False)
+vars(model).update(calls=1, seen=[x], late=x, new=2.0)
+say(state.names() == "self.calls, self.seen, self.late, self.new", f"and so have numbers and lists: {state.names()}")
 say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to")
 END
 SKIP:

@@ -215,7 +215,7 @@ measure_blame(Measure *m, const Agreement *a, Side blamed, const char *probe)
 						"processes and two orders of its inputs: output %d, %s, differs in %zu of "
 						"%zu elements%s%s%s", a->wrong, shape, a->c.mismatches, t->elements,
 						state[0] ? "; its runs change " : "", state,
-						state[0] ? ", and restoring what they bind does not help" : "");
+						state[0] ? ", and restoring the tensors that they bind does not help" : "");
 	/* integers have no tolerance, and NaN deviates by no number */
 	if (isfinite(a->c.error))
 		snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
