@@ -64,6 +64,7 @@ measure_run(Measure *m)
 		m->live.zygote[i].sock = m->live.zygote[i].log_fd = -1;
 	random_secret_key(&key);
 	random_seed(&m->random, &key);
+	m->live.weights = random_next(&m->random);
 	m->noise = measure_zeroed(NOISE_BYTES, 1);
 	random_key(&m->random, &key);
 	random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);

@@ -126,8 +126,8 @@ extern void measure_spent(Measure *m, Spending on, double start);
  * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
  * it. False after conclude()
  */
-extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-						   uint64_t weight_seed);
+extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat,
+						   const Arena *arena);
 
 /*
  * Loads code side by side on a GPU while no clock runs: libraries and kernels of several processes
@@ -137,7 +137,7 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, 
  * after conclude()
  */
 extern bool measure_begin_load(Measure *m, Executor *executor, Side side, int seat,
-							   const Arena *arena, uint64_t weight_seed);
+							   const Arena *arena);
 extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed,
 								double timeout);
 extern bool measure_end_load(Measure *m, Executor *executor);

@@ -104,8 +104,7 @@ loaded(const Measure *m, const Executor *executor)
 }
 
 bool
-measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-				   uint64_t weight_seed)
+measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	double		started = clock_now();
 	bool		good = start_process(m, executor, side, seat, arena);
@@ -113,7 +112,7 @@ measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Ar
 	if (good)
 	{
 		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, side), weight_seed,
+											   load_flags(m, side), m->live.weights,
 											   load_limit(m, side));
 
 		good = measure_failed(m, side, executor, result, "while it was loaded");
@@ -146,10 +145,9 @@ measure_end_load(Measure *m, Executor *executor)
 }
 
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-			   uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	bool		good = measure_begin_load(m, executor, side, seat, arena, weight_seed);
+	bool		good = measure_begin_load(m, executor, side, seat, arena);
 	double		started = clock_now();
 
 	if (good)

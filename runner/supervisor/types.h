@@ -182,6 +182,7 @@ typedef struct Processes
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
+	uint64_t	weights;		/* seed of all processes' weights */
 } Processes;
 
 /* Builds of code that compiles itself (pytorch). */
@@ -204,9 +205,20 @@ typedef struct Inputs
 	size_t		slot_bytes;
 } Inputs;
 
+/* An input of another kind, which the reference can answer. */
+typedef struct Probe
+{
+	ProbeKind	kind;
+	double		scale;			/* times as large, of kinds that are */
+	size_t		infinite;		/* elements of ordinary outputs that are no finite number */
+	Tolerance	tolerance[WIRE_MAX_TENSORS];
+} Probe;
+
 /* what the checks found of the reference */
 typedef struct ReferenceFacts
 {
+	Probe		probe[PROBE_INPUTS];
+	int			probes;
 	/* how far its outputs move by rounding errors, in tolerances; 0: within one */
 	double		moves;
 	bool		sound;			/* it passed its checks */

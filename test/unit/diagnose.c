@@ -65,8 +65,7 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 }
 
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-			   uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	references += side == SIDE_REFERENCE;
 	candidates += side == SIDE_CANDIDATE;

@@ -45,6 +45,7 @@ typedef enum Manner
 	CLEANS,						/* clears earlier results while it waits at a gate */
 	NEW,						/* has memory that no result had for each result */
 	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
+	SHORT,						/* does nothing for a probe */
 } Manner;
 
 volatile sig_atomic_t executor_cancelled;
@@ -57,12 +58,12 @@ static Measure measure = {.job = &job,.options = &options,.backend = &backend,
 	.member = &member,.result = &member.result,.outputs = 1};
 static WireControl control[2];
 static Process processes[2];
-static Pair pair = {.m = &measure,.process = processes,.n = 1};
+static Pair pair = {.m = &measure,.process = processes,.n = 1,.arena.slots = RUNS + 1};
 static char *outputs[2];
 
 static double moment;
 static Manner manner;
-static float input[RUNS];	/* what each slot of a round has */
+static float input[RUNS + 1];	/* what each slot of a round has */
 static float brought[RUNS];	/* what the process finds there */
 static float memory[RUNS][ELEMENTS];	/* of the process under way */
 static bool sparse;				/* most of a result is zero */
@@ -261,6 +262,8 @@ executor_await_run(const Executor *executor, uint32_t run)
 		return false;
 	if (does == HALF)
 		seconds /= 2;
+	if (does == SHORT && brought[run] < 0)
+		does = NOTHING;
 	if (does == NOTHING || does == AHEAD || does == OLD)
 		seconds = 1e-6;
 	if (does == BUSY)
@@ -340,11 +343,34 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 	return true;
 }
 
+/* A probe is an input below 0. */
+bool
+probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t from, uint32_t to,
+			bool *changed)
+{
+	input[to] = -2 - input[from];
+	return true;
+}
+
+bool
+probes_compare(Measure *m, const Probe *probe, const char *expected, const char *found,
+			   bool in_window)
+{
+	return in_window && measure_compare(m, expected, found);
+}
+
+static bool
+copy_inputs(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
+{
+	input[to] = input[from];
+	return true;
+}
+
 /* what the backend is: C on a CPU, PyTorch there, or CUDA */
 static void
 become(bool pytorch, bool gpu)
 {
-	static const ArrayCalls arrays = {.compare = compare_outputs};
+	static const ArrayCalls arrays = {.compare = compare_outputs,.copy = copy_inputs};
 
 	own_memory = pytorch;
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
@@ -456,6 +482,9 @@ check_answers(void)
 	check(always(SILENT, OUTCOME_TIMEOUT, 1), "code that does not answer has its limit of time");
 	check(always(AHEAD, OUTCOME_CHEAT, 20) && detected("prepared"),
 		  "results that are there before their gates are refused, though they are right");
+	measure.facts.probes = 1;
+	check(always(SHORT, OUTCOME_WRONG_OUTPUT, 20), "a run that is compared has a probe");
+	measure.facts.probes = 0;
 	lucky = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
 	lucky = false;

@@ -55,7 +55,7 @@ calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, 
 	bool		good;
 
 	m->facts.restores = false;
-	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
+	good = measure_launch(m, executor, side, 1, &c->arena)
 		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
 	m->facts.restores = true;
 	m->member->time[side] = time;
@@ -187,7 +187,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 static bool
 launch_reference(Checks *c, Executor *executor, int seat)
 {
-	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena, c->weights);
+	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena);
 }
 
 /*
@@ -439,13 +439,14 @@ run_candidate(Checks *c, bool *weights, bool *right)
 {
 	Measure    *m = c->m;
 	/* with probes there are about as many runs as without them */
-	uint32_t	fewer = c->n > 2 + (uint32_t) c->probes ? c->n - (uint32_t) c->probes : 2;
+	uint32_t	probes = (uint32_t) m->facts.probes;
+	uint32_t	fewer = c->n > 2 + probes ? c->n - probes : 2;
 	uint32_t	n = c->n < fewer ? c->n : fewer;
 	/* the first call of a process counts as all others do */
 	uint32_t	runs[] = {1, n};
 	bool		same;
 
-	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
+	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena))
 		return false;
 	m->member->time[SIDE_CANDIDATE] = 0;
 	*weights = m->backend->module && c->candidate->arrays > 0;
@@ -552,7 +553,6 @@ checks_run(Measure *m)
 	arena_init(&c.arena);
 	executor_init(&c.reference);
 	executor_init(&c.other);
-	c.weights = random_next(&m->random);
 	good = make_inputs(&c) && check_moved(&c);
 	if (good)
 		check_candidates(&c);

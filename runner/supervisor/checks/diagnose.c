@@ -48,7 +48,6 @@ typedef struct Diagnosis
 	bool		prepared;		/* inputs, and what the reference makes of them */
 	uint32_t	n;				/* inputs */
 	uint64_t	seed[MAX_RUNS];
-	uint64_t	weights;
 	char	   *expected;
 	char	   *found[2];		/* outputs of both passes */
 } Diagnosis;
@@ -98,7 +97,7 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 	executor_init(&executor);
 	m->result->outcome = OUTCOME_NONE;
 	m->trial.changes = change;
-	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights)
+	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena)
 		&& run(d, &executor, SIDE_CANDIDATE, false, d->found[0])
 		&& run(d, &executor, SIDE_CANDIDATE, true, d->found[1]);
 	m->trial.changes = 0;
@@ -128,14 +127,13 @@ prepare(Diagnosis *d)
 		d->n--;
 	for (uint32_t i = 0; i < d->n; i++)
 		d->seed[i] = random_next(&m->random);
-	d->weights = random_next(&m->random);
 	if (!m->backend->make_arena(m, &d->arena, d->n) || !measure_generate(m, &d->arena, d->n)
 		|| !(d->expected = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[0] = measure_alloc(m, d->n * m->output_bytes))
 		|| !(d->found[1] = measure_alloc(m, d->n * m->output_bytes)))
 		return false;
 	executor_init(&reference);
-	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights)
+	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena)
 		&& run(d, &reference, SIDE_REFERENCE, false, d->expected);
 	measure_end(m, &reference);
 	return good;

@@ -227,17 +227,15 @@ measure_blame(Measure *m, const Agreement *a, Side blamed, const char *probe)
 }
 
 bool
-measure_compare(Measure *m, const char *expected, const char *found, const Tolerance *tolerances,
-				const char *probe)
+measure_compare(Measure *m, const char *expected, const char *found)
 {
 	Agreement	a;
 
-	if (!measure_agree(m, expected, found, tolerances, &a))
+	if (!measure_agree(m, expected, found, m->tolerance, &a))
 		return false;
 	if (a.wrong >= 0)
-		return measure_blame(m, &a, SIDE_CANDIDATE, probe);
-	if (!probe)
-		m->result->max_error = fmax(m->result->max_error, a.error);
+		return measure_blame(m, &a, SIDE_CANDIDATE, NULL);
+	m->result->max_error = fmax(m->result->max_error, a.error);
 	m->result->checks++;
 	return true;
 }

@@ -54,7 +54,7 @@ static bool
 begin_load(Pair *pair, Process *process)
 {
 	return measure_begin_load(pair->m, &process->executor, process->side,
-							  seat(pair, process->side), &process->arena, pair->weights);
+							  seat(pair, process->side), &process->arena);
 }
 
 static bool
@@ -114,7 +114,6 @@ start_processes(Pair *pair)
 	Measure    *m = pair->m;
 	uint32_t	first = (uint32_t) random_below(&m->random, (uint64_t) pair->n + 1);
 
-	pair->weights = random_next(&m->random);
 	if (m->backend->rests)
 		return (!m->backend->module || window_draw(pair, &(Plan) {.runs = 1}))
 			&& each(pair, begin_load, SPENT_LOAD)
@@ -126,7 +125,7 @@ start_processes(Pair *pair)
 
 		window_enter(pair, process);
 		if (!measure_launch(m, &process->executor, process->side, seat(pair, process->side),
-							&process->arena, pair->weights)
+							&process->arena)
 			&& !leaves(pair, process))
 			return false;
 	}
@@ -297,7 +296,8 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 {
 	Measure    *m = pair->m;
 
-	if (!m->backend->make_arena(m, &pair->arena, plan->runs)
+	/* One slot more, for an input that a probe is made of. */
+	if (!m->backend->make_arena(m, &pair->arena, plan->runs + (plan->runs > 1))
 		|| (m->backend->begin_pair && !m->backend->begin_pair(m, &pair->arena)))
 		return false;
 	for (int i = 0; i <= pair->n; i++)

@@ -39,7 +39,7 @@ make_plan(Measure *m)
 	double		runs = p->window_seconds / run;
 	/* A slot of inputs has a master copy. */
 	double		bytes = (double) (2 * m->inputs.slot_bytes + m->output_slot_bytes + 1);
-	double		most = fmin(WIRE_MAX_RUNS, (double) m->device.arena_bytes / bytes);
+	double		most = fmin(WIRE_MAX_RUNS, (double) m->device.arena_bytes / bytes) - 1;
 	double		least = run * RUNS_LEAST > LONG_RUNS ? fmax(RUNS_LONG, LONG_RUNS / run)
 		: RUNS_LEAST;
 	double		share = fmin(COMPARE_SHARE, p->check_seconds

@@ -47,6 +47,8 @@ typedef struct Round
 	Look		look[WIRE_MAX_RUNS];
 	uint32_t	compared;
 	uint32_t	compare[COMPARED_MOST];	/* runs, in ascending order */
+	uint32_t	changed;		/* the run whose input is a probe, or UINT32_MAX */
+	const Probe *probe;
 	uint32_t	hand;			/* the run of a hand test, or UINT32_MAX */
 	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
 } Round;
@@ -89,7 +91,6 @@ typedef struct Pair
 	Process    *process;		/* the reference, then n candidates */
 	int			n;
 	int			number;			/* of all pairs of the measurement */
-	uint64_t	weights;		/* seed of the weights of all its processes */
 	bool		stops;			/* processes are stopped while their inputs come */
 	Courier    *courier;		/* who brings them then */
 	bool		trims;			/* a mean without the slowest counts, no median */
