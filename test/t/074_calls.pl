@@ -64,10 +64,8 @@ say(not (k == 5).any() and torch.equal(k, one[4:]), "halves of a tensor share no
 q, k = handed([one[:, ::2], one[:, 1::2]])[0]
 say(torch.equal(k, one[:, 1::2]) and k.data_ptr() - q.data_ptr() == 4, "columns in turn lie as they did")
 for name, parts, first in (("columns in turn", [one[:, ::2], one[:, 1::2]], 0), ("halves of rows", one.chunk(2, 1), 0), ("halves of columns", one.chunk(2, 0), 0), ("a part before the whole", [one[4:], one], 1)):
-    got = handed(parts)[0]
-    say(all(torch.equal(value.as_strided((8, 8), (8, 1), got[first].storage_offset()), one) for value in got), f"{name} reach all of their storage")
-wide, flags = handed([one[1:3, 3:], one.view(torch.uint8)[:, 17:]])[0]
-say(torch.equal(wide, one[1:3, 3:]) and torch.equal(flags, one.view(torch.uint8)[:, 17:]), "views of two types share a stretch")
+    say(all(torch.equal(value.as_strided((8, 8), (8, 1), got[first].storage_offset()), one) for got in handed(parts) for value in got), f"{name} reach all of their storage")
+say(all(map(torch.equal, handed(both := [one[1:3, 3:], one.view(torch.uint8)[:, 17:]])[0], both)), "views of two types share a stretch")
 say(handed([torch.rand(1024), torch.rand(1024)])[0][0].storage().nbytes() == 4096, "tensors that follow each other by chance share no storage")
 weight, input_, plain = handed([nn.Parameter(torch.rand(3)), torch.rand(3, requires_grad=True), nn.Parameter(torch.rand(3), requires_grad=False)])[0]
 say(isinstance(weight, nn.Parameter) and weight.requires_grad, "a Parameter stays one")
