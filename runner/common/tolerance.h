@@ -26,7 +26,6 @@
 
 #define TOLERANCE_MOVES			4	/* tolerance of right code over what the reference moves by */
 #define TOLERANCE_WIDEST		64.0
-#define TOLERANCE_FEW			1e-3	/* of the elements, which rounding takes across a step */
 #define TOLERANCE_MANY			0.01	/* of the elements; fewer lie near a step of a function */
 #define TOLERANCE_STEPS			8	/* elements at a step in right code, over those seen */
 #define TOLERANCE_SHARE_MOST	0.5 /* of the signal, where the reference moves by much of it */
@@ -94,16 +93,18 @@ tolerance_widen(Tolerance *t, double moves, double share)
 /*
  * Lets elements miss where rounding moved `steps` of the reference's `n` by more, the farthest by
  * `moves` tolerances. They lie at a step of a function, as of rint(), and tell of the others
- * nothing.
+ * nothing. Where many do, right code that rounds otherwise has others of its own.
  */
 TOLERANCE_INLINE void
 tolerance_steps(Tolerance *t, uint64_t steps, uint64_t n, double moves)
 {
+	double		share = (double) steps / (double) n;
+	double		few = fmin(TOLERANCE_STEPS * (share + 1 / (double) n), TOLERANCE_MANY);
+
 	if (steps == 0)
 		return;
-	t->misses = fmax(t->misses, fmin(TOLERANCE_STEPS * (double) (steps + 1) / (double) n,
-									 TOLERANCE_MANY));
-	t->farthest = fmax(t->farthest, 2 * moves);
+	t->misses = fmax(t->misses, fmax(few, 2 * fmin(share, TOLERANCE_MANY)));
+	t->farthest = fmax(t->farthest, TOLERANCE_MOVES * moves);
 }
 
 /*

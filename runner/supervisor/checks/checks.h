@@ -119,16 +119,16 @@ extern bool signal_of_change(Measure *m, int output, const void *ordinary, const
 /* How an output moves where the inputs of the reference are a little off. */
 typedef struct Moves
 {
-	double		usual;			/* tolerances that all but a share of the elements move by */
+	double		usual;			/* tolerances that all but a hundredth of the elements move by */
 	double		most;			/* the largest, in tolerances */
 	double		share;			/* of the elements, that move by more than a tolerance */
-	size_t		steps;			/* elements that move farther than the others do */
+	size_t		farther;		/* elements that move by more than `usual` */
 	size_t		infinite;		/* expected elements that are no finite number */
 } Moves;
 
 /* false after conclude() */
 extern bool signal_moves(Measure *m, int output, const void *expected, const void *moved,
-						 const Tolerance *t, double share, Moves *moves);
+						 const Tolerance *t, Moves *moves);
 
 /* gives back what m->tolerance points to */
 extern void signal_forget(Measure *m);
@@ -170,11 +170,10 @@ extern void probes_forget(Checks *c);
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
 
 /*
- * The reference's outputs of the first input where that is off by a unit in the last place, and
- * with c->wider half precision is single, to c->found; `known`: there was room for it. False after
- * conclude()
+ * The reference's outputs of an input where that is off by a unit in the last place, and with
+ * c->wider half precision is single, to c->found. False after conclude()
  */
-extern bool probes_nudge(Checks *c, Executor *executor, double limit, bool *known);
+extern bool probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input);
 
 /* The axis of a sequence's steps: the longest, the last apart. */
 extern uint32_t probes_steps(const Tensor *t);

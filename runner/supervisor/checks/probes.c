@@ -38,7 +38,6 @@
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define LEAST_SCALE		0x1p-100	/* above what a clamped exponential leaves in place of 0 */
-#define STEP_MOST		1e6		/* tolerances, as far as an element at a step may be off */
 #define WINDOW_MISSES	0.1		/* of the elements; code that leaves out work misses more */
 #define SLOW_RUN		0.2		/* seconds */
 #define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
@@ -267,20 +266,16 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 }
 
 bool
-probes_nudge(Checks *c, Executor *executor, double limit, bool *known)
+probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input)
 {
 	Measure    *m = c->m;
-	uint32_t	scratch = c->slots;
 	bool		changed;
 	bool		good;
 
-	*known = c->spare > 0;
-	if (!*known)
-		return true;
 	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
-	good = probes_make(m, &c->arena, PROBE_ROUNDED, 1, 0, scratch, &changed)
-		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, scratch, c->seeds[0], c->found,
-						   limit, NULL);
+	good = probes_make(m, &c->arena, PROBE_ROUNDED, 1, input, c->slots, &changed)
+		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, c->slots, c->seeds[input],
+						   c->found, limit, NULL);
 	m->trial.changes = 0;
 	return good;
 }
@@ -336,13 +331,13 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 
 		if (!learn_tolerance(c, probe, expected, o, at)
 			|| !m->backend->arrays->compare(m, c->expected + at, expected + at, o, t, &ordinary)
-			|| !signal_moves(m, o, expected + at, moved + at, t, TOLERANCE_MANY, &moves))
+			|| !signal_moves(m, o, expected + at, moved + at, t, &moves))
 			return false;
 		probe->infinite += ordinary.infinite;
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
 		{
-			*counts = moves.steps == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
+			*counts = moves.farther == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
 			/* Others become equal beside large ones, so the floating-point outputs alone tell. */
 			if (probe->kind == PROBE_SCALE || probe->kind == PROBE_OUTLIERS)
 				t->misses = 1;
@@ -350,15 +345,19 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 		else if (moves.infinite > ordinary.infinite || !isfinite(moves.most)
 				 || is_beyond_half(m, &m->tolerance[o], t))
 			*counts = false;
-		else if (probe->kind != PROBE_NEAR)
+		else if (probe->kind == PROBE_NEAR)
+		{
+			double		widest = fmin(TOLERANCE_MOVES * moves.usual, TOLERANCE_WIDEST);
+
+			/* Steps that ordinary inputs come near to, though the first one has not. */
+			tolerance_steps(t, moves.most > widest, m->output[o].elements, moves.most);
+			m->tolerance[o] = *t;
+		}
+		else
 		{
 			t->share = moves.usual * TOLERANCE_MOVES > MOVES_MOST ? INFINITY
 				: t->share * fmax(1, TOLERANCE_MOVES * moves.usual);
-			tolerance_steps(t, moves.steps, m->output[o].elements, moves.most);
-			/* Steps that ordinary inputs come near to, though the first one has not. */
-			if (probe->kind == PROBE_ZEROS)
-				tolerance_steps(&m->tolerance[o], moves.steps > 0, m->output[o].elements,
-								STEP_MOST);
+			tolerance_steps(t, moves.farther, m->output[o].elements, moves.most);
 		}
 	}
 	return true;

@@ -494,29 +494,25 @@ count_movers(Measure *m, int output, const void *expected, const void *moved, To
 
 bool
 signal_moves(Measure *m, int output, const void *expected, const void *moved, const Tolerance *t,
-			 double share, Moves *moves)
+			 Moves *moves)
 {
-	size_t		few = (size_t) (share * (double) m->output[output].elements);
+	size_t		few = (size_t) (TOLERANCE_MANY * (double) m->output[output].elements);
 	Comparison	c;
-	size_t		n;
 
 	if (!m->backend->arrays->compare(m, expected, moved, output, t, &c))
 		return false;
 	*moves = (Moves) {.usual = c.error,.most = c.error,.infinite = c.infinite};
 	if (c.mismatches > 0 && !tensor_dtype_is_float(m->output[output].dtype))
-		moves->steps = c.mismatches;
+		moves->farther = c.mismatches;
 	else if (c.error > 1.0 / TOLERANCE_MOVES)
 	{
 		moves->usual = 0.5 / TOLERANCE_MOVES;
 		do
 		{
 			moves->usual *= 2;
-			if (!count_movers(m, output, expected, moved, *t, moves->usual, &n))
+			if (!count_movers(m, output, expected, moved, *t, moves->usual, &moves->farther))
 				return false;
-		} while (n > few && moves->usual < TOLERANCE_WIDEST);
-		if (!count_movers(m, output, expected, moved, *t, TOLERANCE_MOVES * moves->usual,
-						  &moves->steps))
-			return false;
+		} while (moves->farther > few && moves->usual < TOLERANCE_WIDEST);
 		moves->usual = fmin(moves->usual, c.error);
 	}
 	moves->share = (double) c.mismatches / (double) m->output[output].elements;
