@@ -207,21 +207,28 @@ executor_open_gate(Executor *executor, uint32_t gate)
 }
 
 bool
-executor_await_run(const Executor *executor, uint32_t run)
+executor_await_run(Executor *executor, uint32_t run)
 {
+	executor->last.begun = clock_now();
 	return await_word(executor, &executor->control->ready, run + 2,
-					  clock_now() + executor->last.limit);
+					  executor->last.begun + executor->last.limit);
 }
 
 ExecutorResult
 executor_end_window(Executor *executor, bool all)
 {
+	struct pollfd p = {.fd = executor->sock,.events = POLLIN};
+	bool		early = poll(&p, 1, 0) > 0;
+	bool		halted = !all && was_halted(executor);
 	ExecutorResult result;
 
 	executor_open_gate(executor, WIRE_GATE_END);
 	result = end_command(executor, clock_now() + (all ? executor->last.limit : ANSWER_SECONDS));
-	/* An answer to the command is no answer to runs that are not done. */
-	return result == EXECUTOR_OK && !all ? EXECUTOR_FORGED : result;
+	if (all || result != EXECUTOR_OK)
+		return result;
+	/* Runs were not done, and code that is only late answers once its last gate is open. */
+	executor->last.halted = halted;
+	return early ? EXECUTOR_FORGED : EXECUTOR_TIMEOUT;
 }
 
 ExecutorResult

@@ -243,7 +243,7 @@ extern void executor_await(Executor *const *executors, int n);
 extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags,
 											double timeout);
 extern void executor_open_gate(Executor *executor, uint32_t gate);
-extern bool executor_await_run(const Executor *executor, uint32_t run);
+extern bool executor_await_run(Executor *executor, uint32_t run);
 extern ExecutorResult executor_end_window(Executor *executor, bool all);
 
 /*

@@ -127,8 +127,6 @@ CREATE TEMPORARY VIEW ours AS
 -- a line: the call with all that is bert's or the first agent's; what becomes of it for PUBLIC, an analyst, the trainer anna, the second agent; why that is harmless
 CREATE TEMPORARY TABLE line (name text PRIMARY KEY, outcome text, says text);
 INSERT INTO line VALUES
-	('cudal1.quota_of', '- yes yes -', 'what cudal1.quota_use shows'),
-	('cudal1.used_of', '- yes yes -', 'what cudal1.quota_use shows'),
 	('cudal1.claim', '- - - 42501', 'a device of another login'),
 	('cudal1.expire_leases', '- - - yes', 'only jobs whose lease has ended'),
 	('cudal1.register_device', '- - - 42501', 'a device of another login'),
@@ -146,7 +144,6 @@ INSERT INTO line VALUES
 	('cudal1_certify_task', '- - yes -', 'a check of its reference, behind all other work'),
 	('cudal1_check', '- yes - -', 'reads'),
 	('cudal1_extract_techniques', '- - yes -', 'a request of one''s own about a shared code'),
-	('cudal1_group_result', '- yes yes -', 'reads, as the owner is named'),
 	('cudal1_open_pool: seeded', '- - yes -', 'a pool of one''s own with the codes of another''s'),
 	('cudal1_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
 	('cudal1_record_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
@@ -157,9 +154,9 @@ INSERT INTO line VALUES
 	('cudal1_submit_batch', '- - yes -', 'proposals of one''s own of shared codes'),
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
 INSERT INTO line SELECT n, '- - - 42501', 'a claim of another' FROM unnest(ARRAY['cudal1.finish', 'cudal1.heartbeat', 'cudal1.release']) AS n;
-INSERT INTO line SELECT n, '- yes yes -', 'reads' FROM unnest(ARRAY['cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablation_table', 'cudal1_bucket_stats', 'cudal1_bucket_stats: pool',
-	'cudal1_compare', 'cudal1_compare_tasks', 'cudal1_device_report', 'cudal1_fast_p', 'cudal1_level_report', 'cudal1_method_report', 'cudal1_percentiles', 'cudal1_reward', 'cudal1_rl_dataset',
-	'cudal1_sft_dataset', 'cudal1_speedup_histogram', 'cudal1_speedup_report', 'cudal1_best', 'cudal1_light', 'cudal1_lineage', 'cudal1_counters', 'cudal1_task_report', 'cudal1_top_tasks']) AS n;
+INSERT INTO line SELECT n, '- yes yes -', 'reads' FROM unnest(ARRAY['cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablation_table', 'cudal1_bucket_stats', 'cudal1_bucket_stats: pool', 'cudal1_compare', 'cudal1_compare_tasks',
+	'cudal1_device_report', 'cudal1_fast_p', 'cudal1_level_report', 'cudal1_method_report', 'cudal1_percentiles', 'cudal1_reward', 'cudal1_rl_dataset', 'cudal1_sft_dataset', 'cudal1_speedup_histogram', 'cudal1_speedup_report', 'cudal1_best',
+	'cudal1_light', 'cudal1_lineage', 'cudal1_counters', 'cudal1_task_report', 'cudal1_top_tasks', 'cudal1_group_result', 'cudal1.quota_of', 'cudal1.used_of']) AS n;
 INSERT INTO line SELECT n, '- - 42501 -', 'another''s pool' FROM unnest(ARRAY['cudal1_add_campaign: pool', 'cudal1_next_group: pool', 'cudal1_open_pool', 'cudal1_prompt: pool', 'cudal1_record_prompt: pool',
 	'cudal1_submit: pool', 'cudal1_submit_batch: pool']) AS n;
 INSERT INTO line SELECT n, '- - 42501 -', 'another''s task' FROM unnest(ARRAY['cudal1_check_reference', 'cudal1_restore_task', 'cudal1_retire_task']) AS n;

@@ -7,6 +7,8 @@
 #include "../../runner/process/executor.c"
 
 static int	signals;			/* so many calls of poll() are ended by one */
+static double nap = 0.01;		/* seconds of a window's first run, and of its limit */
+static double limit = 5;
 #define poll(fds, n, timeout) (signals > 0 && signals-- ? -1 : poll(fds, n, timeout))
 #include "../../runner/process/command.c"
 #include "../../runner/process/messages.c"
@@ -99,7 +101,7 @@ window(int runs, bool honest, int *seen)
 		{
 			while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) < run)
 				;
-			clock_sleep(0.01);
+			clock_sleep(run == 1 ? nap : 0);
 			__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
 		}
 		while (runs == 2 && __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END)
@@ -110,7 +112,7 @@ window(int runs, bool honest, int *seen)
 	}
 	start_looking(&executor);
 	wakings = 0;
-	result = executor_begin_window(&executor, 2, 0, 5);
+	result = executor_begin_window(&executor, 2, 0, limit);
 	for (uint32_t run = 0; result == EXECUTOR_OK && run < 2; run++)
 	{
 		executor_open_gate(&executor, run + 1);
@@ -145,6 +147,9 @@ check_window(void)
 		  "an answer to runs that are not done is forged");
 	check(window(2, false, &seen) == EXECUTOR_FORGED,
 		  "and so is one by a process that was not asked");
+	limit = 0.05;
+	nap = 0.055;
+	check(window(2, true, &seen) == EXECUTOR_TIMEOUT && seen == 0, "a late answer is not");
 }
 
 /* a process that answers when `after` is stopped, or at once, and goes on; or that never answers */

@@ -253,7 +253,7 @@ executor_open_gate(Executor *executor, uint32_t gate)
 }
 
 bool
-executor_await_run(const Executor *executor, uint32_t run)
+executor_await_run(Executor *executor, uint32_t run)
 {
 	double		seconds = RUN * (run == 0 ? slow_first : run == 1 ? sqrt(slow_first) : 1);
 	Manner		does = is_candidate(executor) ? manner : HONEST;

@@ -388,7 +388,9 @@ window_run(Pair *pair, Process *process)
 	{
 		ExecutorResult result = executor_end_window(&process->executor, k == round->runs);
 
-		good = measure_failed(m, process->side, &process->executor, result, "in a run") && good;
+		if (m->result->outcome == OUTCOME_NONE)
+			good = measure_failed(m, process->side, &process->executor, result, "in a run")
+				&& good;
 	}
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->trims);
