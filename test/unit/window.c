@@ -507,7 +507,7 @@ static bool
 may_be(float found, float expected)
 {
 	uint64_t	value[2] = {0};
-	uint32_t	excused = 1;
+	double		excused = 0;
 
 	memcpy(&value[0], &expected, sizeof(expected));
 	memcpy(&value[1], &found, sizeof(found));

@@ -81,11 +81,12 @@ extern bool measure_blame(Measure *m, const Agreement *a, Side blamed, const cha
 extern bool measure_compare(Measure *m, const char *expected, const char *found);
 
 /*
- * whether an element of an output that was read at a run's answer is what the reference gave, or is
- * the first of a window that lies at a step of a function; false after conclude()
+ * Whether an element of an output that was read at a run's answer is what the reference gave, or
+ * lies at a step of a function and is one of those that are excused, which it takes one from. False
+ * after conclude()
  */
 extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
-							 const uint64_t *found, uint32_t *excused);
+							 const uint64_t *found, double *excused);
 
 /* whether a tensor is of the type and shape of an output; false after conclude() */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
