@@ -148,6 +148,8 @@ typedef struct Member
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
+	int			probed;			/* probes in windows, */
+	int			missed;			/* and those that the code was wrong on */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
 } Member;

@@ -483,7 +483,7 @@ check_answers(void)
 	check(always(AHEAD, OUTCOME_CHEAT, 20) && detected("prepared"),
 		  "results that are there before their gates are refused, though they are right");
 	measure.facts.probes = 1;
-	check(always(SHORT, OUTCOME_WRONG_OUTPUT, 20), "a run that is compared has a probe");
+	check(!always(SHORT, OUTCOME_SUCCESSFUL, 20), "some of the compared runs have a probe");
 	measure.facts.probes = 0;
 	lucky = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
@@ -520,10 +520,10 @@ check_bringing(void)
 {
 	become(false, false);
 	pair.stops = true;
-	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 2 * (RUNS + 2),
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 2 * (RUNS + (int) pair.round.compared),
 		  "where an input is dear to bring the process is stopped meanwhile");
 	pair.stops = false;
-	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 4,
+	check(always(HONEST, OUTCOME_SUCCESSFUL, 1) && stops == 2 * (int) pair.round.compared,
 		  "else for an output that is compared");
 }
 

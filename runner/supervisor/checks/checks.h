@@ -154,7 +154,7 @@ extern bool probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, 
 
 /*
  * Compares outputs for a probe. In windows there are many probes, so right code meets steps of
- * functions there, and a share of the elements may be wrong. False after conclude()
+ * functions there: a share of the elements of few probes may be wrong. False after conclude()
  */
 extern bool probes_compare(Measure *m, const Probe *probe, const char *expected,
 						   const char *found, bool in_window);

@@ -13,7 +13,7 @@
 #include "supervisor/backend.h"
 
 #define LOOKS			4		/* elements of an output that are read at once */
-#define COMPARED_MOST	4		/* runs of a window whose outputs are compared as a whole */
+#define COMPARED_MOST	8		/* runs of a window whose outputs are compared as a whole */
 #define REMEMBERED		64		/* elements of earlier results that a process is known by */
 #define WATCHED			4
 #define STRETCHES		1024	/* of memory that results have lain in */
@@ -47,8 +47,7 @@ typedef struct Round
 	Look		look[WIRE_MAX_RUNS];
 	uint32_t	compared;
 	uint32_t	compare[COMPARED_MOST];	/* runs, in ascending order */
-	uint32_t	changed;		/* the run whose input is a probe, or UINT32_MAX */
-	const Probe *probe;
+	const Probe *probe[COMPARED_MOST];	/* that is the input of each; NULL: an ordinary one */
 	uint32_t	hand;			/* the run of a hand test, or UINT32_MAX */
 	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
 } Round;
@@ -106,7 +105,7 @@ typedef struct Plan
 {
 	uint32_t	runs;			/* of a window */
 	uint32_t	dropped;
-	uint32_t	compared;		/* runs whose outputs are compared as a whole */
+	uint32_t	compared;		/* runs whose outputs are compared as a whole, on average */
 } Plan;
 
 /*

@@ -205,6 +205,14 @@ compared_as(const Round *round, uint32_t run)
 	return -1;
 }
 
+static bool
+has_probe(const Round *round, uint32_t run)
+{
+	int			i = compared_as(round, run);
+
+	return i >= 0 && round->probe[i];
+}
+
 /*
  * Makes a run, with its seconds. The output is read before the kernel's accounts, in whose time
  * code that has not really ended could go on. lost: seconds by which the supervisor may have been
@@ -360,6 +368,7 @@ window_run(Pair *pair, Process *process)
 	Runs		runs = {.n = 0};
 	double		started = clock_now();
 	uint32_t	k = 0;
+	uint32_t	probes = 0;
 	bool		turned = false;
 	bool		good = begin(pair, process);
 	bool		entered = good;
@@ -376,12 +385,13 @@ window_run(Pair *pair, Process *process)
 			: timed_run(pair, process, k, &seconds, &lost);
 		if (!good)
 			break;
-		if (k != round->hand && k != round->changed && k >= round->dropped && !turned)
+		if (k != round->hand && !has_probe(round, k) && k >= round->dropped && !turned)
 		{
 			runs.seconds[runs.n] = seconds;
 			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
 		}
-		runs.all += k == round->changed ? 0 : seconds - lost;
+		probes += has_probe(round, k);
+		runs.all += has_probe(round, k) ? 0 : seconds - lost;
 		good = after_run(pair, process, k, &turned);
 	}
 	if (entered)
@@ -394,34 +404,40 @@ window_run(Pair *pair, Process *process)
 	}
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->trims);
-	process->above = k > 0 ? runs.all / (k - (round->changed < k)) - process->seconds : 0;
+	process->above = k > probes ? runs.all / (k - probes) - process->seconds : 0;
 	measure_spent(m, SPENT_WINDOW, started);
 	return good && k == round->runs;
 }
 
 /*
- * Makes the input of the first compared run a probe; of the only one, in half of the rounds by lot.
- * Code that knows windows from checks could else do in checks alone what ordinary inputs do not
- * need. The run does not count. Its input is made of one that no run has, because code could tell
- * it from the input of another run.
+ * Makes the inputs of half of the compared runs probes, by lot. Code that knows windows from checks
+ * could else do in checks alone what ordinary inputs do not need. Such a run does not count. Its
+ * input is made of one that no run has, because code could tell it from the input of another run.
  */
 static bool
-draw_probe(Pair *pair)
+draw_probes(Pair *pair)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
 	uint32_t	scratch = round->runs;
-	bool		changed;
 
-	round->changed = UINT32_MAX;
-	if (m->facts.probes == 0 || round->compared == 0 || pair->arena.slots <= scratch
-		|| (round->compared == 1 && random_below(&m->random, 2) == 0))
-		return true;
-	round->changed = round->compare[0];
-	round->probe = &m->facts.probe[random_below(&m->random, (uint64_t) m->facts.probes)];
-	return m->backend->arrays->copy(m, &pair->arena, round->changed, scratch)
-		&& probes_make(m, &pair->arena, round->probe->kind, round->probe->scale, scratch,
-					   round->changed, &changed);
+	for (uint32_t i = 0; i < round->compared; i++)
+	{
+		uint32_t	run = round->compare[i];
+		const Probe *probe;
+		bool		changed;
+
+		round->probe[i] = NULL;
+		if (m->facts.probes == 0 || pair->arena.slots <= scratch
+			|| round->runs < round->dropped + 3 || random_below(&m->random, 2) == 0)
+			continue;
+		probe = &m->facts.probe[random_below(&m->random, (uint64_t) m->facts.probes)];
+		round->probe[i] = probe;
+		if (!m->backend->arrays->copy(m, &pair->arena, run, scratch)
+			|| !probes_make(m, &pair->arena, probe->kind, probe->scale, scratch, run, &changed))
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -429,6 +445,7 @@ window_draw(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
+	uint32_t	most;
 
 	round->runs = plan->runs;
 	round->dropped = plan->dropped;
@@ -453,12 +470,14 @@ window_draw(Pair *pair, const Plan *plan)
 
 		*(random_below(&m->random, 2) == 0 ? &round->hand : &round->probed) = k;
 	}
+	/* A run that was compared tells nothing of the others, and some runs count in each window. */
+	most = (round->runs - round->dropped - 1) / 2;
+	most = most > 2 * plan->compared ? 2 * plan->compared : most > 0 ? most : 1;
 	round->compared = 0;
-	for (uint32_t k = 0; k < round->runs && round->compared < COMPARED_MOST; k++)
-		if (random_below(&m->random, round->runs - k)
-			< plan->compared - round->compared)
+	for (uint32_t k = 0; k < round->runs && round->compared < most; k++)
+		if (random_below(&m->random, round->runs) < plan->compared)
 			round->compare[round->compared++] = k;
-	return measure_generate(m, &pair->arena, round->runs) && draw_probe(pair)
+	return measure_generate(m, &pair->arena, round->runs) && draw_probes(pair)
 		&& (!m->backend->load || m->backend->load(m, &pair->arena, round->runs));
 }
 
@@ -475,7 +494,7 @@ window_compare(Pair *pair, Process *process)
 	for (uint32_t k = 0; k < round->runs; k++)
 		excused += m->tolerance[round->look[k].output].misses * round->look[k].n;
 	for (uint32_t k = 0; k < round->runs; k++)
-		for (int i = 0; k != round->changed && i < round->look[k].n; i++)
+		for (int i = 0; !has_probe(round, k) && i < round->look[k].n; i++)
 			if (!measure_agree_at(m, round->look[k].output, round->look[k].element[i],
 								  &reference->value[k][i], &process->value[k][i], &excused))
 				return false;
@@ -484,8 +503,7 @@ window_compare(Pair *pair, Process *process)
 		const char *expected = reference->outputs + i * m->output_bytes;
 		const char *found = process->outputs + i * m->output_bytes;
 
-		if (round->compare[i] == round->changed
-			? !probes_compare(m, round->probe, expected, found, true)
+		if (round->probe[i] ? !probes_compare(m, round->probe[i], expected, found, true)
 			: !measure_compare(m, expected, found))
 			return false;
 	}
