@@ -8,7 +8,7 @@
  * are larger, a few elements are, or are 0, all rows are the same. Large numbers that are held
  * from the second step on keep the gates of a recurrent network as they are, so that its last state
  * is that of its first step. Inputs that are a little smaller can't be told from ordinary ones by
- * looking at some of them, and are not what a constant stands for. No clock runs then.
+ * looking at some of them, and are not what a constant stands for. Runs on probes do not count.
  *
  * A probe counts where the reference gives finite numbers. It tells work that was left out, not
  * rounding: an output may be off by the share of the signal that no output may exceed. It may be
