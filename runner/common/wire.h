@@ -138,9 +138,8 @@ typedef struct WireControl
 	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed of each run */
 	uint64_t	slot_bytes;		/* distance between slots of inputs */
 	/*
-	 * PyTorch, of each argument: WIRE_TRAIT_...; from bit 8 on, if it is the same object as an
-	 * argument before it, 1 + the number of that; from bit 16 on, the number of the tensor with
-	 * which its stretch of memory begins
+	 * PyTorch, of each argument: WIRE_TRAIT_...; from bit 8 on, 1 + the number of an earlier one
+	 * that is the same object; from bit 16 on, the number of the first in its stretch of memory
 	 */
 	uint32_t	traits[WIRE_MAX_TENSORS];
 	uint32_t	tensors;		/* entries for each run in the table */

@@ -58,7 +58,7 @@ static Measure measure = {.job = &job,.options = &options,.backend = &backend,
 	.member = &member,.result = &member.result,.outputs = 1};
 static WireControl control[2];
 static Process processes[2];
-static Pair pair = {.m = &measure,.process = processes,.n = 1,.arena.slots = RUNS + 1};
+static Pair pair = {.m = &measure,.process = processes,.n = 1};
 static char *outputs[2];
 
 static double moment;
@@ -383,7 +383,7 @@ become(bool pytorch, bool gpu)
 static Outcome
 round_of(Manner of)
 {
-	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2};
+	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
 	bool		good;
 
 	json_decref(member.result.evidence);

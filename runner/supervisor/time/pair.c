@@ -308,7 +308,7 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 		process->member = i > 0 ? members[i - 1] : NULL;
 		process->arena = pair->arena;
 		process->arena.place = i;
-		process->outputs = measure_alloc(m, 2 * plan->compared * m->output_bytes);
+		process->outputs = measure_alloc(m, plan->compared_most * m->output_bytes);
 		if (!process->outputs)
 			return false;
 	}

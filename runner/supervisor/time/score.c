@@ -52,10 +52,12 @@ make_plan(Measure *m)
 	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
 	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->costs.comparison, 1e-7);
-	/* The run after a compared one does not count. A window may have twice as many by chance. */
+	/* The run after a compared one does not count, and some runs count in each window. */
 	plan.compared = m->backend->rests ? 1
 		: (uint32_t) fmax(1, fmin(fmin(COMPARED_MOST / 2, compared),
 								  (plan.runs - plan.dropped) / 4));
+	plan.compared_most = (uint32_t) fmax(1, fmin(2 * plan.compared,
+												 (plan.runs - plan.dropped - 1) / 2));
 	return plan;
 }
 

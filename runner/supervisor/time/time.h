@@ -106,6 +106,7 @@ typedef struct Plan
 	uint32_t	runs;			/* of a window */
 	uint32_t	dropped;
 	uint32_t	compared;		/* runs whose outputs are compared as a whole, on average */
+	uint32_t	compared_most;	/* of a window */
 } Plan;
 
 /*

@@ -378,6 +378,7 @@ window_run(Pair *pair, Process *process)
 		uint64_t	before = 0;
 		double		seconds = 0;
 		double		lost = 0;	/* of them, that the supervisor may have been late */
+		bool		probe = has_probe(round, k);
 
 		good = k == round->hand
 			? look_before(m, process, k, &round->look[k], &before)
@@ -385,13 +386,13 @@ window_run(Pair *pair, Process *process)
 			: timed_run(pair, process, k, &seconds, &lost);
 		if (!good)
 			break;
-		if (k != round->hand && !has_probe(round, k) && k >= round->dropped && !turned)
+		if (k != round->hand && !probe && k >= round->dropped && !turned)
 		{
 			runs.seconds[runs.n] = seconds;
 			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
 		}
-		probes += has_probe(round, k);
-		runs.all += has_probe(round, k) ? 0 : seconds - lost;
+		probes += probe;
+		runs.all += probe ? 0 : seconds - lost;
 		good = after_run(pair, process, k, &turned);
 	}
 	if (entered)
@@ -421,15 +422,17 @@ draw_probes(Pair *pair)
 	Round	   *round = &pair->round;
 	uint32_t	scratch = round->runs;
 
+	memset(round->probe, 0, sizeof(round->probe));
+	/* Else no run of a short window might count. */
+	if (m->facts.probes == 0 || round->runs < round->dropped + 3)
+		return true;
 	for (uint32_t i = 0; i < round->compared; i++)
 	{
 		uint32_t	run = round->compare[i];
 		const Probe *probe;
 		bool		changed;
 
-		round->probe[i] = NULL;
-		if (m->facts.probes == 0 || pair->arena.slots <= scratch
-			|| round->runs < round->dropped + 3 || random_below(&m->random, 2) == 0)
+		if (random_below(&m->random, 2) == 0)
 			continue;
 		probe = &m->facts.probe[random_below(&m->random, (uint64_t) m->facts.probes)];
 		round->probe[i] = probe;
@@ -445,7 +448,6 @@ window_draw(Pair *pair, const Plan *plan)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
-	uint32_t	most;
 
 	round->runs = plan->runs;
 	round->dropped = plan->dropped;
@@ -470,11 +472,9 @@ window_draw(Pair *pair, const Plan *plan)
 
 		*(random_below(&m->random, 2) == 0 ? &round->hand : &round->probed) = k;
 	}
-	/* A run that was compared tells nothing of the others, and some runs count in each window. */
-	most = (round->runs - round->dropped - 1) / 2;
-	most = most > 2 * plan->compared ? 2 * plan->compared : most > 0 ? most : 1;
+	/* A run that was compared tells nothing of the others. */
 	round->compared = 0;
-	for (uint32_t k = 0; k < round->runs && round->compared < most; k++)
+	for (uint32_t k = 0; k < round->runs && round->compared < plan->compared_most; k++)
 		if (random_below(&m->random, round->runs) < plan->compared)
 			round->compare[round->compared++] = k;
 	return measure_generate(m, &pair->arena, round->runs) && draw_probes(pair)
