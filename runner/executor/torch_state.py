@@ -62,7 +62,8 @@ class State:
             if isinstance(container[name], torch.Tensor)
             and not (isinstance(module, _NormBase) and module.training)
         ]
-        self.first = self.texts()
+        # names are a reference's alone
+        self.first = {} if writes else self.texts()
 
     def held(self):
         """What modules hold beside modules and parameters."""
