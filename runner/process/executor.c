@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -214,14 +215,25 @@ executor_pin(const Executor *executor, const cpu_set_t *cores)
 		closedir(folder);
 }
 
+/* Waits for a process's end; false: it goes on. */
+static bool
+await_end(const Executor *executor)
+{
+	struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
+	int			ended;
+
+	while ((ended = poll(&p, 1, END_MS)) < 0 && errno == EINTR)
+		continue;
+	return ended > 0;
+}
+
 /* The status of a fork, which the kernel keeps until the zygote may let it go; -1: it goes on. */
 static int
 fork_status(const Executor *executor)
 {
-	struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
 	ProcessState state;
 
-	if (poll(&p, 1, END_MS) <= 0)
+	if (!await_end(executor))
 		return -1;
 	state = stopped_look(executor->proc.stat);
 	/* The kernel has killed the forks of a zygote that is gone, the first process of a sandbox. */
@@ -271,9 +283,7 @@ executor_end(Executor *executor)
 	 */
 	if (executor->pidfd >= 0)
 	{
-		struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
-
-		poll(&p, 1, END_MS);
+		await_end(executor);
 		if (executor->zygote)
 			message_send(executor->zygote->sock, &(WireMessage) {.op = WIRE_ENDED,
 						 .nonce = executor->forked}, NULL, 0, MSG_DONTWAIT);
