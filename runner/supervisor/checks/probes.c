@@ -42,7 +42,8 @@
 #define MISSED_LEAST	2		/* probes in windows that code was wrong on, */
 #define MISSED_SHARE	8		/* and one in so many: right code meets a step now and then */
 #define SLOW_RUN		0.2		/* seconds */
-#define SLOW_PROBES		2		/* probes, if a run takes SLOW_RUN or longer */
+#define SLOW_PROBES		3		/* probes, if a run takes SLOW_RUN or longer */
+#define OTHERS			(PROBE_INPUTS - PROBE_OUTLIERS)	/* kinds after the first two */
 
 static const char *const words[PROBE_INPUTS] = {
 	"inputs whose mean is another",
@@ -430,11 +431,15 @@ probes_learn(Checks *c)
 {
 	Measure    *m = c->m;
 	json_t	   *kinds = json_array();
-	int			most = m->member->time[SIDE_REFERENCE] >= SLOW_RUN ? SLOW_PROBES : PROBE_INPUTS;
+	bool		slow = m->member->time[SIDE_REFERENCE] >= SLOW_RUN;
+	int			most = slow ? SLOW_PROBES : PROBE_INPUTS;
+	uint64_t	lot = slow ? random_below(&m->random, OTHERS) : 0;
 	bool		good = true;
 
-	for (ProbeKind kind = 0; kind < PROBE_INPUTS && good; kind++)
+	for (int k = 0; k < PROBE_INPUTS && good; k++)
 	{
+		ProbeKind	kind = k < PROBE_OUTLIERS ? k
+			: PROBE_OUTLIERS + (k - PROBE_OUTLIERS + lot) % OTHERS;
 		int			before = m->facts.probes;
 
 		if (slot_of(c, before) >= c->slots + c->spare || before >= most
