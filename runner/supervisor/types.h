@@ -149,7 +149,8 @@ typedef struct Member
 	bool		killed;
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
 	int			probed;			/* probes in windows, */
-	int			missed;			/* and those that the code was wrong on */
+	int			missed;			/* those that the code was wrong on, */
+	uint32_t	met;			/* and their kinds, as bits */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
 } Member;

@@ -393,7 +393,7 @@ round_of(Manner of)
 	stops = peeks = processes[1].touched = 0;
 	processes[1].nstretches = processes[1].spread = 0;
 	processes[1].looked[0] = processes[1].prepared[0] = 0;
-	good = window_draw(&pair, &plan);
+	good = window_draw(&pair, &plan, NULL);
 	for (int i = 0; good && i < 2; i++)
 		good = window_run(&pair, &processes[i]);
 	good = good && window_compare(&pair, &processes[1]);

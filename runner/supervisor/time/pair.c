@@ -115,7 +115,7 @@ start_processes(Pair *pair)
 	uint32_t	first = (uint32_t) random_below(&m->random, (uint64_t) pair->n + 1);
 
 	if (m->backend->rests)
-		return (!m->backend->module || window_draw(pair, &(Plan) {.runs = 1}))
+		return (!m->backend->module || window_draw(pair, &(Plan) {.runs = 1}, NULL))
 			&& each(pair, begin_load, SPENT_LOAD)
 			&& (!m->backend->module || each(pair, begin_first, SPENT_FIRST))
 			&& each(pair, end_load, SPENT_START);
@@ -144,7 +144,7 @@ run_alone(Pair *pair, const Plan *plan)
 
 	for (int i = 0; i < ALONE_WINDOWS && good; i++)
 	{
-		good = window_draw(pair, plan);
+		good = window_draw(pair, plan, NULL);
 		/* Each has a rest probe, so that a kernel that goes on later is known to be another's. */
 		if (pair->round.hand != UINT32_MAX)
 			pair->round.probed = pair->round.hand;
@@ -198,7 +198,7 @@ warm(Pair *pair, const Plan *plan)
 		if (process->gone)
 			continue;
 		for (int w = warm_windows(pair, process, plan); w > 0 && !process->gone; w--)
-			if (!window_draw(pair, plan)
+			if (!window_draw(pair, plan, NULL)
 				|| (!window_run(pair, process) && !leaves(pair, process)))
 				return false;
 		if (process->gone)
@@ -243,7 +243,7 @@ make_rounds(Pair *pair, const Plan *plan)
 			if (candidate->gone)
 				continue;
 			first = random_below(&m->random, 2) == 0;
-			good = window_draw(pair, plan);
+			good = window_draw(pair, plan, candidate->member);
 			for (int window = 0; good && window < 2; window++)
 			{
 				Process    *side = first == (window == 0) ? reference : candidate;

@@ -142,8 +142,11 @@ extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
 extern void courier_end(Pair *pair);
 
-/* draws what the windows of the next round have in common, and makes its inputs */
-extern bool window_draw(Pair *pair, const Plan *plan);
+/*
+ * Draws what the windows of the next round have in common, and makes its inputs. member: whose
+ * windows they are, if they count, or NULL
+ */
+extern bool window_draw(Pair *pair, const Plan *plan, Member *member);
 
 /* whether a candidate's last window gave what the reference's did; false after conclude() */
 extern bool window_compare(Pair *pair, Process *process);

@@ -410,13 +410,27 @@ window_run(Pair *pair, Process *process)
 	return good && k == round->runs;
 }
 
+/* Draws a kind of probe that a candidate's windows have not had, or any if they have had all. */
+static const Probe *
+draw_probe(Measure *m, uint32_t *met)
+{
+	uint32_t	all = (1u << m->facts.probes) - 1;
+	uint32_t	kind;
+
+	do
+		kind = (uint32_t) random_below(&m->random, (uint64_t) m->facts.probes);
+	while (*met != all && (*met & 1u << kind));
+	*met |= 1u << kind;
+	return &m->facts.probe[kind];
+}
+
 /*
  * Makes the inputs of half of the compared runs probes, by lot. Code that knows windows from checks
  * could else do in checks alone what ordinary inputs do not need. Such a run does not count. Its
  * input is made of one that no run has, because code could tell it from the input of another run.
  */
 static bool
-draw_probes(Pair *pair)
+draw_probes(Pair *pair, uint32_t *met)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
@@ -434,8 +448,7 @@ draw_probes(Pair *pair)
 
 		if (random_below(&m->random, 2) == 0)
 			continue;
-		probe = &m->facts.probe[random_below(&m->random, (uint64_t) m->facts.probes)];
-		round->probe[i] = probe;
+		round->probe[i] = probe = draw_probe(m, met);
 		if (!m->backend->arrays->copy(m, &pair->arena, run, scratch)
 			|| !probes_make(m, &pair->arena, probe->kind, probe->scale, scratch, run, &changed))
 			return false;
@@ -444,10 +457,11 @@ draw_probes(Pair *pair)
 }
 
 bool
-window_draw(Pair *pair, const Plan *plan)
+window_draw(Pair *pair, const Plan *plan, Member *member)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
+	uint32_t	none = 0;
 
 	round->runs = plan->runs;
 	round->dropped = plan->dropped;
@@ -477,7 +491,8 @@ window_draw(Pair *pair, const Plan *plan)
 	for (uint32_t k = 0; k < round->runs && round->compared < plan->compared_most; k++)
 		if (random_below(&m->random, round->runs) < plan->compared)
 			round->compare[round->compared++] = k;
-	return measure_generate(m, &pair->arena, round->runs) && draw_probes(pair)
+	return measure_generate(m, &pair->arena, round->runs)
+		&& draw_probes(pair, member ? &member->met : &none)
 		&& (!m->backend->load || m->backend->load(m, &pair->arena, round->runs));
 }
 
