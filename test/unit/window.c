@@ -343,12 +343,17 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 	return true;
 }
 
+/* probes that were made, and the sum of the first ones' bits */
+static uint32_t made;
+static uint32_t kinds;
+
 /* A probe is an input below 0. */
 bool
 probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t from, uint32_t to,
 			bool *changed)
 {
 	input[to] = -2 - input[from];
+	kinds += made++ < PROBE_INPUTS ? 1u << kind : 0;
 	return true;
 }
 
@@ -469,6 +474,20 @@ check_counting(void)
 }
 
 static void
+check_kinds(void)
+{
+	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
+
+	for (int i = 0; i < PROBE_INPUTS; i++)
+		measure.facts.probe[i].kind = (ProbeKind) i;
+	measure.facts.probes = PROBE_INPUTS;
+	for (made = kinds = 0; made < PROBE_INPUTS;)
+		window_draw(&pair, &plan, &member);
+	check(kinds == (1u << PROBE_INPUTS) - 1, "a candidate meets each kind before any twice");
+	measure.facts.probes = 0;
+}
+
+static void
 check_answers(void)
 {
 	become(false, false);
@@ -484,7 +503,7 @@ check_answers(void)
 		  "results that are there before their gates are refused, though they are right");
 	measure.facts.probes = 1;
 	check(!always(SHORT, OUTCOME_SUCCESSFUL, 20), "some of the compared runs have a probe");
-	measure.facts.probes = 0;
+	check_kinds();
 	lucky = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
 	lucky = false;
