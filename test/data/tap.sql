@@ -31,6 +31,24 @@ BEGIN
 END
 $$;
 
+-- measures what waits, each with the result that an expression over its code and its place makes; how many there were
+CREATE FUNCTION tap.measure_each(device bigint, result text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+	made	jsonb;
+	n		bigint := 0;
+BEGIN
+	LOOP
+		SELECT * INTO c FROM cudal1.claim(device, 'w');
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+		EXECUTE format('SELECT %s FROM (VALUES ($1, $2)) AS v (code, n)', result) INTO made USING c.job #>> '{candidate,code}', n;
+		PERFORM cudal1.finish(c.job_id, c.attempt, made);
+	END LOOP;
+	RETURN n;
+END
+$$;
+
 -- a code that was decided with this reward, a failed one where it is 0; where no text is given, one of a hash of its own
 CREATE FUNCTION tap.decided(task bigint, reward float8, purpose text DEFAULT 'normal', code text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,6 +81,12 @@ BEGIN
 	END;
 	RESET ROLE;
 END
+$$;
+
+-- the answer to a command: its first column, or SQLSTATE, message, detail and hint of its error
+CREATE FUNCTION tap.answer(command text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN answer ~ '^[0-9A-Z]{5}$' THEN concat_ws(' ', answer, current_setting('tap.message'), nullif(current_setting('tap.detail'), ''), nullif(current_setting('tap.hint'), '')) ELSE answer END
+		FROM tap.by(CURRENT_USER, command)
 $$;
 
 -- an answer of a model with this code

@@ -28,17 +28,8 @@ SELECT results_eq($$SELECT bucket_seconds, looks, shipped, purpose, half_width_l
 	$$VALUES (0.2::float8, '{7,14}'::int[], false, 'for a test', 0.05::float8)$$, 'it differs from its base as asked');
 SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"bucket": 1}', 'x')$$, '22023', 'changes has the unknown member "bucket"', 'an unknown column is named');
 SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"looks": [7, 7]}', 'x')$$, '22023', NULL, 'looks ascend');
-CREATE FUNCTION pg_temp.refusal(name text, changes jsonb) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	message	text;
-	hint	text;
-BEGIN
-	RETURN cudal1_add_profile(name, 'quick', changes, 'x');
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-	RETURN concat_ws(' ', SQLSTATE, message, nullif(hint, ''));
-END
-$$;
+CREATE FUNCTION pg_temp.refusal(name text, changes jsonb) RETURNS text LANGUAGE sql AS
+	$$SELECT tap.answer(format('SELECT cudal1_add_profile(%L, %L, %L, %L)', name, 'quick', changes, 'x'))$$;
 SELECT alike(pg_temp.refusal('x', changes::jsonb), '22023 ' || says, 'refused: ' || changes)
 FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range Valid is attempts >= 1 AND attempts <= 100.'),
 	('{"estimator": "x"}', 'member "estimator" of changes is out of range Valid is estimator = ANY (ARRAY[''median'', ''mean'']).'),

@@ -11,20 +11,9 @@ SELECT cudal1_add_task('t', 'ref', 'pytorch', options => '{"device": "cpu"}') AS
 SELECT cudal1_add_task('isl', 'ref', 'pytorch', options => '{"device": "cpu", "strategy": "island", "islands": 3, "island_reset": 4}') AS isl \gset
 
 -- measures what waits, each code with the score that it says
-CREATE FUNCTION pg_temp.measure() RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	j	record;
-	n	bigint := 0;
-BEGIN
-	LOOP
-		SELECT c.job_id, c.attempt, x.code INTO j FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w') AS c
-			JOIN cudal1.job AS b USING (job_id) JOIN cudal1.candidate AS x ON x.candidate_id = b.candidate_id;
-		EXIT WHEN NOT FOUND;
-		n := n + 1;
-		PERFORM cudal1.finish(j.job_id, j.attempt, jsonb_build_object('outcome', 'successful', 'score', substring(j.code FROM '[0-9.]+')::float8));
-	END LOOP;
-	RETURN n;
-END $$;
+CREATE FUNCTION pg_temp.measure() RETURNS bigint LANGUAGE sql AS $$
+	SELECT tap.measure_each((SELECT device_id FROM cudal1.device), 'tap.scored(substring(code FROM ''[0-9.]+'')::float8)')
+$$;
 CREATE FUNCTION pg_temp.drawn(task text, strategy text, pool text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(DISTINCT d.code, ' ' ORDER BY d.code) FROM generate_series(1, 60) AS s (seed)
 		CROSS JOIN LATERAL cudal1_sample_exemplars(task, 2, strategy, 5, s.seed, pool) AS d

@@ -32,20 +32,8 @@ SELECT is((SELECT count(*) FROM cudal1.candidate WHERE purpose = 'ablation'), 7:
 SELECT is((SELECT count(*) FROM cudal1_ablation_table(:ablation) WHERE speedup IS NULL AND state = 'queued' AND bottleneck IS NULL), 8::bigint, 'before, all is open');
 SELECT is((SELECT factor FROM cudal1_ablation_effects(:ablation) LIMIT 1), NULL, 'an effect is not known before');
 SELECT is((SELECT count(baseline) FROM cudal1_ablation_gatekeepers(:ablation)), 0::bigint, 'nor the speedup with all switches off');
-CREATE FUNCTION pg_temp.measure(device bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	c	record;
-	s	float8;
-BEGIN
-	LOOP
-		SELECT * INTO c FROM cudal1.claim(device, 'w');
-		EXIT WHEN NOT FOUND;
-		SELECT CASE WHEN code LIKE 'A = True%' THEN 2 ELSE 1 END * CASE WHEN code LIKE E'A = True\nB = True%' THEN 1.5 ELSE 1 END INTO s
-			FROM cudal1.candidate WHERE candidate_id = (c.job #>> '{candidate,candidate_id}')::bigint;
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', s, 'lower', s * 0.99, 'upper', s / 0.99));
-	END LOOP;
-END $$;
-SELECT pg_temp.measure(:device) \g /dev/null
+SELECT tap.measure_each(:device, $$(SELECT jsonb_build_object('outcome', 'successful', 'score', s, 'lower', s * 0.99, 'upper', s / 0.99)
+	FROM (SELECT CASE WHEN code LIKE 'A = True%' THEN 2 ELSE 1 END * CASE WHEN code LIKE E'A = True\nB = True%' THEN 1.5 ELSE 1 END AS s) AS x)$$) \g /dev/null
 SELECT results_eq(format('SELECT configuration, settings, speedup FROM cudal1_ablation_table(%s)', :ablation), $$VALUES
 	('A + B', '{t,t,f}'::bool[], 3::float8), ('all', '{t,t,t}', 3), ('A', '{t,f,f}', 2), ('A + C', '{t,f,t}', 2), ('baseline', '{f,f,f}', 1),
 	('B', '{f,t,f}', 1), ('C', '{f,f,t}', 1), ('B + C', '{f,t,t}', 1)$$, 'the table is ordered by speedup');
@@ -71,19 +59,8 @@ SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{}')$$, :whole), '22023', NU
 -- what was paid for a wide interval is its lower end, which is no effect
 SELECT cudal1_add_task('u', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') \g /dev/null
 SELECT cudal1_ablate(cudal1_submit('u', E'W = True\n'), '{W}') AS unsteady \gset
-DO $$
-DECLARE
-	c	record;
-	on_ boolean;
-BEGIN
-	LOOP
-		SELECT * INTO c FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
-		EXIT WHEN NOT FOUND;
-		on_ := c.job #>> '{candidate,code}' LIKE 'W = True%';
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', CASE WHEN on_ THEN 1.4 ELSE 2 END,
-			'lower', CASE WHEN on_ THEN 1.4 ELSE 1.9 END, 'upper', 2.6, 'half_width', 0.3, 'wide', on_, 'bucket_means', '[1.5, 2, 2.5]'::jsonb));
-	END LOOP;
-END $$;
+SELECT tap.measure_each(:device, $$'{"outcome": "successful", "upper": 2.6, "half_width": 0.3, "bucket_means": [1.5, 2, 2.5]}'
+	|| CASE WHEN code LIKE 'W = True%' THEN '{"score": 1.4, "lower": 1.4, "wide": true}' ELSE '{"score": 2, "lower": 1.9, "wide": false}' END::jsonb$$) \g /dev/null
 SELECT results_eq(format('SELECT configuration, speedup, lower, wide FROM cudal1_ablation_table(%s) ORDER BY 1', :unsteady), $$VALUES
 	('all', 2::float8, 1.4::float8, true), ('baseline', 2, 1.9, false)$$, 'the table has the medians of pairs, and says which intervals are wide');
 SELECT is((SELECT factor FROM cudal1_ablation_effects(:unsteady)), 1::float8, 'and so have effects');

@@ -5,21 +5,11 @@ SELECT plan(46);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
-CREATE FUNCTION pg_temp.measure(device bigint) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	c	record;
-	n	bigint := 0;
-BEGIN
-	LOOP
-		SELECT * INTO c FROM cudal1.claim(device, 'w');
-		EXIT WHEN NOT FOUND;
-		n := n + 1;
-		PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN c.job #>> '{candidate,code}' LIKE 'bad%' THEN '{"outcome": "crash", "detail": "signal 11", "samples": [[1.5]]}'::jsonb
-			ELSE jsonb_build_object('outcome', 'successful', 'score', 1.1 + n * 0.1, 'lower', 1, 'upper', 9, 'bucket_means', '[1, 2, 3]'::jsonb, 'variance', 2.0 / 3,
-				'samples', '[[1.5]]'::jsonb, 'device_seconds', 2, 'clock_seconds', 1) END);
-	END LOOP;
-	RETURN n;
-END $$;
+CREATE FUNCTION pg_temp.measure(device bigint) RETURNS bigint LANGUAGE sql AS $$
+	SELECT tap.measure_each(device, $e$CASE WHEN code LIKE 'bad%' THEN '{"outcome": "crash", "detail": "signal 11", "samples": [[1.5]]}'::jsonb
+		ELSE jsonb_build_object('outcome', 'successful', 'score', 1.1 + n * 0.1, 'lower', 1, 'upper', 9, 'bucket_means', '[1, 2, 3]'::jsonb, 'variance', 2.0 / 3,
+			'samples', '[[1.5]]'::jsonb, 'device_seconds', 2, 'clock_seconds', 1) END$e$)
+$$;
 SELECT cudal1_submit('t', 'good ' || i) FROM generate_series(1, 5) AS i \g /dev/null
 SELECT cudal1_submit('t', 'bad ' || i, 'm') FROM generate_series(1, 3) AS i \g /dev/null
 SELECT pg_temp.measure(:device) \g /dev/null

@@ -8,17 +8,8 @@ SELECT cudal1_add_task('i', 'class Model: pass', 'pytorch', options => '{"device
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
 SELECT cudal1_submit(task, 'code ' || n) FROM generate_series(1, 6) AS n, (VALUES ('t'), ('i')) AS v (task) \g /dev/null
 SELECT cudal1_prompt('t') \g /dev/null
-DO $$
-DECLARE
-	c		record;
-BEGIN
-	FOR n IN 1 .. 8 LOOP
-		SELECT * INTO c FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 0.5 + 0.3 * n));
-	END LOOP;
-	PERFORM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
-END
-$$;
+SELECT tap.work(:d, jsonb_build_object('outcome', 'successful', 'score', 0.5 + 0.3 * n)) FROM generate_series(1, 8) AS n \g /dev/null
+SELECT cudal1.claim(:d, 'w') \g /dev/null
 
 CREATE TEMPORARY TABLE hostile (type regtype, ordinal int GENERATED ALWAYS AS IDENTITY, expression text);
 INSERT INTO hostile (type, expression)

@@ -139,15 +139,4 @@ INSERT INTO mistake (statement, state, says) VALUES
 
 SELECT plan((SELECT count(*)::int FROM mistake));
 
-CREATE FUNCTION pg_temp.answer(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	state text; message text; detail text; hint text;
-BEGIN
-	EXECUTE statement;
-	RETURN 'nothing';
-EXCEPTION WHEN others THEN
-	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-	RETURN concat_ws(' ', state, message, detail, hint);
-END
-$$;
-SELECT matches(pg_temp.answer(statement), format('^(%s) .*(%s)', state, says), left(statement, 100)) FROM mistake ORDER BY n;
+SELECT matches(tap.answer(statement), format('^(%s) .*(%s)', state, says), left(statement, 100)) FROM mistake ORDER BY n;
