@@ -554,6 +554,12 @@ check_device(void)
 		  "on a device honest code passes hand tests and rest probes");
 	check(detected_by("hand", QUEUED), "work that begins while its process is stopped is refused");
 	check(detected_by("rest", BUSY), "and a device that goes on when the run has answered");
+	measure.environment = json_pack("{s:i}", "foreign_processes", 1);
+	for (int i = 0; i < 50 && always(BUSY, OUTCOME_SUCCESSFUL, 1); i++)
+		continue;
+	check(member.result.outcome == OUTCOME_UNVERIFIED, "but it may be at work for others");
+	json_decref(measure.environment);
+	measure.environment = NULL;
 	measure.inputs.comes_in[0] = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 100),
 		  "an output that comes with the input moves by that in a hand test");

@@ -352,6 +352,9 @@ after_run(Pair *pair, Process *process, uint32_t run, bool *turned)
 	*turned = run == pair->round.probed || place >= 0;
 	if (run == pair->round.probed && !m->backend->rests(m, &rests))
 		return false;
+	if (!rests && json_object_get(m->environment, "foreign_processes"))
+		return conclude(m, OUTCOME_UNVERIFIED, "a kernel went on after a run had ended, and may be "
+						"of another program, which uses this GPU too");
 	if (!rests)
 		return refuse(m, restless(pair, process), "rest", "a kernel went on after the run had "
 					  "ended");
