@@ -165,7 +165,6 @@ is_served(void)
 	return connection_is_open() && !connection_state.refused && registered;
 }
 
-/* whether nothing runs, and nothing is to be had */
 static bool
 is_idle(void)
 {

@@ -44,7 +44,6 @@ cudal1_gate_walk(const void *from, const void *to)
 	stretches = n < stretches ? stretches : n + 1;
 }
 
-/* Reads the next lines of the stretches, round and round. */
 static void
 walk(int lines)
 {

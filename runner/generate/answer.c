@@ -46,7 +46,6 @@ has_content(json_t *value)
 		|| (text && text[0] && strcasecmp(text, "null") != 0 && strcasecmp(text, "none") != 0);
 }
 
-/* takes a text, or the parts of one */
 static void
 take_content(Answer *answer, json_t *content)
 {
@@ -156,7 +155,6 @@ take_data(Answer *answer, bool whole)
 	free(data);
 }
 
-/* takes the line that has ended */
 static void
 take_line(Answer *answer)
 {

@@ -47,7 +47,6 @@ cli_read_file(const char *path, size_t *length)
 	return text;
 }
 
-/* a source, as a string of JSON */
 static json_t *
 read_source(const char *path)
 {

@@ -84,7 +84,6 @@ noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_
 	return gpu_synchronize(m);
 }
 
-/* the pieces of one slot */
 static bool
 copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 {

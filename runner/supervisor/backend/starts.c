@@ -11,7 +11,6 @@
 
 #include "supervisor/backend/parts.h"
 
-/* Writes the function to call and its arguments. */
 static int
 write_call(Measure *m, uint32_t slots)
 {

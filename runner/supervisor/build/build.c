@@ -113,7 +113,6 @@ note_code_key(Code *code)
 		code->code_key[0] = '\0';
 }
 
-/* Starts a compiler in a folder of its own. */
 static bool
 begin_compiler(Measure *m, Side side)
 {

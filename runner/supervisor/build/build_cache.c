@@ -75,7 +75,6 @@ run(const Measure *m, const Built *built, const char *command)
 	return text_first_line(text, said, sizeof(said));
 }
 
-/* The key of what is built of a side's code. */
 static char *
 make_key(Measure *m, Side side, const char *kind)
 {

@@ -70,7 +70,6 @@ prepare_built(Measure *m, Side side)
 	return true;
 }
 
-/* Folders for all that compiles itself. */
 static bool
 prepare_builds(Measure *m)
 {

@@ -393,7 +393,6 @@ check_reference(Checks *c)
 	return m->result->outcome == OUTCOME_NONE;
 }
 
-/* forgets what was learnt of the reference */
 static void
 forget_reference(Checks *c)
 {
@@ -556,7 +555,6 @@ overwrite(Checks *c)
 		m->backend->unstage(m, &c->arena, slot);
 }
 
-/* The checks of all members without an outcome. */
 static void
 check_candidates(Checks *c)
 {

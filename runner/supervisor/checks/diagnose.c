@@ -109,7 +109,6 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 	return good;
 }
 
-/* inputs, and the reference's outputs for them */
 static bool
 prepare(Diagnosis *d)
 {
@@ -239,7 +238,6 @@ forget(Diagnosis *d)
 	arena_init(&d->arena);
 }
 
-/* adds what the trials took, and what they found, to the verdict */
 static void
 add_cause(Result *verdict, const Result *trials, const char *cause, const char *text)
 {
@@ -255,7 +253,6 @@ add_cause(Result *verdict, const Result *trials, const char *cause, const char *
 		verdict->spent[i] += trials->spent[i];
 }
 
-/* of the current member */
 static void
 diagnose_member(Diagnosis *d)
 {

@@ -126,7 +126,6 @@ admits_half(const Measure *m)
 	return m->job->tolerance.rtol >= HALF_RTOL;
 }
 
-/* whether a floating-point type is of half precision */
 static bool
 is_half(uint32_t dtype)
 {
@@ -385,7 +384,6 @@ probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 						   limit, NULL);
 }
 
-/* the slot of a probe's input */
 static uint32_t
 slot_of(const Checks *c, int probe)
 {

@@ -16,7 +16,6 @@
 #define SPREAD_TIMES	8		/* results may lie in so many times their own bytes, */
 #define SPREAD_BYTES	((uint64_t) 4 << 20)	/* and in these beside */
 
-/* Adds a stretch, and merges those that it overlaps. */
 static void
 add(Process *process, WireStretch added)
 {

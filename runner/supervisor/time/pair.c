@@ -156,7 +156,6 @@ run_alone(Pair *pair, const Plan *plan)
 	return good;
 }
 
-/* Chooses how all processes of a pair wait for their inputs. */
 static void
 choose_waiting(Pair *pair)
 {
@@ -339,7 +338,6 @@ end(Pair *pair)
 	free(pair->reference.v);
 }
 
-/* keeps the ratios of a pair's rounds, to four places */
 static void
 keep_samples(const Process *process, json_t *evidence)
 {

@@ -76,7 +76,6 @@ look_before(Measure *m, Process *process, uint32_t run, const Look *look,
 							tensor_dtype_size(m->output[look->output].dtype), before);
 }
 
-/* Remembers where elements of a result lie. */
 static void
 remember(Measure *m, Process *process, const uint64_t *address, int n)
 {
@@ -195,7 +194,6 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	return look_after(m, process, run, look, before, process->value[run]);
 }
 
-/* Returns a run's index among those that are compared, or -1. */
 static int
 compared_as(const Round *round, uint32_t run)
 {
