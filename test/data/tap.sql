@@ -49,8 +49,9 @@ BEGIN
 END
 $$;
 
--- a code that was decided with this reward, a failed one where it is 0; where no text is given, one of a hash of its own
-CREATE FUNCTION tap.decided(task bigint, reward float8, purpose text DEFAULT 'normal', code text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
+-- a code that was decided with this reward, a failed one where it is 0; where no text is given, one of a hash of its own; proposed, where a method is
+CREATE FUNCTION tap.decided(task bigint, reward float8, purpose text DEFAULT 'normal', code text DEFAULT NULL, method text DEFAULT NULL, island int DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	id		bigint;
 BEGIN
@@ -58,9 +59,19 @@ BEGIN
 		VALUES (task, coalesce(code, 'code of ' || reward), sha256(convert_to(coalesce(code, nextval('cudal1.candidate_candidate_id_seq')::text), 'UTF8')), purpose,
 			CASE reward WHEN 0 THEN 'failed' ELSE 'successful' END, CASE reward WHEN 0 THEN 'crash' END, reward, now())
 		RETURNING candidate_id INTO id;
+	INSERT INTO cudal1.proposal (task_id, candidate_id, method, island) SELECT task, id, method, island WHERE method IS NOT NULL;
 	PERFORM cudal1.place_candidate(id);
 	RETURN id;
 END
+$$;
+-- a task in PyTorch for a CPU
+CREATE FUNCTION tap.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
+	$$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
+-- a code's evaluation on a model, or on that of the only device
+CREATE FUNCTION tap.evaluate(candidate bigint, reward float8, outcome text DEFAULT 'successful', model text DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, score, reward, lower, upper, wide, half_width, detail, code_hash)
+		SELECT c.task_id, $1, 'evaluate', 1, d.device_id, d.model, 'paper_eval', $3, $2, $2, $2 - 0.1, $2 + 0.1, coalesce($2 > 0, false), 0.1, 'said ' || $3, c.code_hash
+			FROM cudal1.candidate AS c, cudal1.device AS d WHERE c.candidate_id = $1 AND d.model = coalesce($4, d.model)
 $$;
 
 -- the first column of the first row that a command gives as a role, or its SQLSTATE; tap.message, tap.detail and tap.hint are the words of the last error

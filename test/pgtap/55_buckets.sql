@@ -72,33 +72,23 @@ CREATE FUNCTION pg_temp.propose(id bigint, isl int) RETURNS void LANGUAGE sql AS
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method, island) SELECT task_id, id, 'm', isl FROM cudal1.candidate WHERE candidate_id = id;
 	SELECT cudal1.place_again(ARRAY[id], 1, isl)
 $$;
-CREATE FUNCTION pg_temp.answer(task bigint, reward float8, isl int) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE id bigint;
-BEGIN
-	INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, score, decided_at)
-	VALUES (task, 'code', sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), 'successful', reward, reward, now())
-	RETURNING candidate_id INTO id;
-	INSERT INTO cudal1.proposal (task_id, candidate_id, method, island) VALUES (task, id, 'm', isl);
-	PERFORM cudal1.place_candidate(id);
-	RETURN id;
-END $$;
 CREATE FUNCTION pg_temp.best(task bigint) RETURNS TABLE (island int, best float8) LANGUAGE sql AS $$
 	SELECT i.island, (SELECT max(s.cluster) / 100.0::float8 FROM cudal1.pool_code AS s WHERE s.task_id = task AND s.island IN (i.island, CASE WHEN i.shared THEN -1 ELSE i.island END))
 		FROM cudal1.island AS i WHERE i.task_id = task ORDER BY i.island
 $$;
 SELECT tap.decided(:islands, 1.0) AS seed \gset
 SELECT is(island, -1, 'a code without a prompt is on every island') FROM cudal1.pool_code WHERE candidate_id = :seed;
-SELECT pg_temp.answer(:islands, 1.0 + i / 10.0, i) FROM generate_series(0, 4) AS i \g /dev/null
+SELECT tap.decided(:islands, 1.0 + i / 10.0, method => 'm', island => i) FROM generate_series(0, 4) AS i \g /dev/null
 SELECT results_eq(format('SELECT island, best FROM pg_temp.best(%s)', :islands), 'SELECT i, (1.0 + i / 10.0)::float8 FROM generate_series(0, 4) AS i', 'the answer to an island''s prompt joins that island');
 SELECT results_eq('SELECT registrations FROM cudal1.island WHERE task_id = ' || :islands || ' ORDER BY island', 'SELECT 2::bigint FROM generate_series(1, 5)', 'each of them has two codes');
-SELECT pg_temp.answer(:islands, 1.0, 4) FROM generate_series(1, 7) AS i \g /dev/null
+SELECT tap.decided(:islands, 1.0, method => 'm', island => 4) FROM generate_series(1, 7) AS i \g /dev/null
 SELECT results_eq('SELECT shared FROM cudal1.island WHERE task_id = ' || :islands || ' ORDER BY island',
 	'VALUES (false), (false), (true), (true), (true)', 'after the set number of registrations the weaker half is wiped');
 SELECT ok(bool_and(n = 1 AND best IN (1.2, 1.3, 1.4)) AND count(*) = 2, 'and founded anew, each by the best of a survivor')
 FROM (SELECT count(*) AS n, max(s.cluster) / 100.0 AS best FROM cudal1.pool_code AS s WHERE s.task_id = :islands AND s.island IN (0, 1) GROUP BY s.island) AS x;
 SELECT cudal1.place_candidate(candidate_id) FROM cudal1.pool_code WHERE task_id = :islands AND NOT copy \g /dev/null
 SELECT is(count(*), 0::bigint, 'who was wiped stays wiped') FROM cudal1.pool_code WHERE task_id = :islands AND island IN (0, 1) AND NOT copy;
-SELECT pg_temp.answer(:islands, 2.0, 0) AS late \gset
+SELECT tap.decided(:islands, 2.0, method => 'm', island => 0) AS late \gset
 SELECT is(best, 2.0::float8, 'a late answer joins the island as it is now, as in FunSearch') FROM pg_temp.best(:islands) WHERE island = 0;
 SELECT pg_temp.propose(:seed, 1) \g /dev/null
 SELECT cudal1.place_waiting() \g /dev/null
@@ -115,7 +105,7 @@ SELECT is_empty('SELECT * FROM cudal1.check_of_buckets()', 're-scoring moves cod
 -- islands as CUDA-L1 has them
 SELECT count(tap.decided(:apart, 1.0)) FROM generate_series(1, 40) \g /dev/null
 SELECT results_eq('SELECT DISTINCT island FROM cudal1.pool_code WHERE task_id = ' || :apart || ' ORDER BY 1', 'SELECT generate_series(0, 3)', 'codes are spread over the islands');
-SELECT pg_temp.answer(:apart, 1.0 + i / 10.0, i) FROM generate_series(0, 3) AS i \g /dev/null
+SELECT tap.decided(:apart, 1.0 + i / 10.0, method => 'm', island => i) FROM generate_series(0, 3) AS i \g /dev/null
 UPDATE cudal1.island SET since_reset = 0 WHERE task_id = :apart;
 SELECT count(*) AS third FROM cudal1.pool_code WHERE task_id = :apart AND island = 2 \gset
 SELECT count(*) AS fourth FROM cudal1.pool_code WHERE task_id = :apart AND island = 3 \gset

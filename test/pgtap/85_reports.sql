@@ -2,8 +2,6 @@
 SET client_min_messages = warning;
 SELECT plan(34);
 
-CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
-$$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
 CREATE FUNCTION pg_temp.result(task bigint, reward float8, method text, purpose text DEFAULT 'normal', device text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE id bigint; BEGIN
 	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at, import_device)
@@ -19,9 +17,9 @@ END $$;
 SELECT results_eq($$SELECT level, tasks, mean, success FROM cudal1_speedup_report()$$, $$VALUES ('All', 0::bigint, NULL::float8, 0::bigint)$$, 'an empty database gives one row, All');
 
 -- level 1: five tasks; level 2: two; one without a level
-SELECT pg_temp.task('l1-' || i, 1) AS id FROM generate_series(1, 5) AS i \g /dev/null
-SELECT pg_temp.task('l2-' || i, 2) AS id FROM generate_series(1, 2) AS i \g /dev/null
-SELECT pg_temp.task('none', NULL) \g /dev/null
+SELECT tap.task('l1-' || i, 1) AS id FROM generate_series(1, 5) AS i \g /dev/null
+SELECT tap.task('l2-' || i, 2) AS id FROM generate_series(1, 2) AS i \g /dev/null
+SELECT tap.task('none', NULL) \g /dev/null
 SELECT pg_temp.result(t.task_id, v.reward, v.method, v.purpose) FROM (VALUES
 	('l1-1', 1.5::float8, 'a', 'normal'), ('l1-1', 2.5, 'a', 'normal'), ('l1-1', 9, 'b', 'normal'), ('l1-1', 99, 'a', 'null'), ('l1-1', 98, 'a', 'ablation'),
 	('l1-2', 1.0, 'a', 'normal'), ('l1-2', 0, 'a', 'normal'), ('l1-3', 0, 'a', 'normal'), ('l1-4', 0.5, 'a', 'normal'), ('l1-5', 4, 'b', 'normal'),
@@ -54,25 +52,21 @@ SELECT is(max, 2.0::float8, 'a model counts what was measured or imported on it'
 SELECT results_eq($$SELECT tasks, success FROM cudal1_speedup_report('a', 'H100') WHERE level = 'All'$$, $$VALUES (1::bigint, 0::bigint)$$, 'on another model of the class the task is not attempted');
 
 -- evaluations
-CREATE FUNCTION pg_temp.evaluate(candidate bigint, model text, reward float8, outcome text DEFAULT 'successful') RETURNS void LANGUAGE sql AS $$
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, score, reward, code_hash)
-	SELECT c.task_id, $1, 'evaluate', 1, d.device_id, $2, 'paper_eval', $4, $3, $3, c.code_hash FROM cudal1.candidate AS c, cudal1.device AS d
-	WHERE c.candidate_id = $1 AND d.model = $2 $$;
-SELECT pg_temp.evaluate(:steady, 'A100', 1.75) \g /dev/null
+SELECT tap.evaluate(:steady, 1.75, 'successful', 'A100') \g /dev/null
 SELECT is(max, 1.75::float8, 'evaluations speak before training rewards') FROM cudal1_speedup_report('a', 'A100') WHERE level = 'All';
-SELECT pg_temp.evaluate(:steady, 'A100', 1.7) \g /dev/null
-SELECT pg_temp.evaluate(:lucky, 'A100', 1.6) \g /dev/null
-SELECT pg_temp.evaluate(:steady, 'A100', NULL, 'lost') \g /dev/null
+SELECT tap.evaluate(:steady, 1.7, 'successful', 'A100') \g /dev/null
+SELECT tap.evaluate(:lucky, 1.6, 'successful', 'A100') \g /dev/null
+SELECT tap.evaluate(:steady, NULL, 'lost', 'A100') \g /dev/null
 SELECT is(max, 1.7::float8, 'the last evaluation of each candidate counts, a lost one does not') FROM cudal1_speedup_report('a', 'A100') WHERE level = 'All';
-SELECT pg_temp.evaluate(:lucky, 'H100', 3.3) \g /dev/null
+SELECT tap.evaluate(:lucky, 3.3, 'successful', 'H100') \g /dev/null
 SELECT is(max, 3.3::float8, 'another model is known by its evaluations') FROM cudal1_speedup_report('a', 'H100') WHERE level = 'All';
 SELECT is(max, 1.7::float8, 'and does not change the report of the task''s own') FROM cudal1_speedup_report('a') WHERE level = '3';
-SELECT pg_temp.evaluate(:steady, 'A100', 0, 'wrong_output') \g /dev/null
-SELECT pg_temp.evaluate(:lucky, 'A100', 0, 'wrong_output') \g /dev/null
+SELECT tap.evaluate(:steady, 0, 'wrong_output', 'A100') \g /dev/null
+SELECT tap.evaluate(:lucky, 0, 'wrong_output', 'A100') \g /dev/null
 SELECT is(success, 0::bigint, 'who fails the evaluation has no success') FROM cudal1_speedup_report('a', 'A100') WHERE level = '3';
 
 -- a long task: three thousand codes of one method, far above the three of another
-SELECT pg_temp.task('long', 9) AS long \gset
+SELECT tap.task('long', 9) AS long \gset
 INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
 	SELECT :long, 'c', sha256(('long ' || g)::bytea), 'successful', 2 + g % 7 * 0.5, now() FROM generate_series(1, 3000) AS g;
 INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'many' FROM cudal1.candidate WHERE task_id = :long;
@@ -85,7 +79,7 @@ SELECT is(max, 1.2::float8, 'the best of a method that is not among the thousand
 SELECT is((cudal1.best_reward(:long, NULL)).candidate_id, (SELECT min(candidate_id) FROM cudal1.candidate WHERE task_id = :long AND reward = 5), 'of equals the first');
 
 -- many tasks, of which half have an import: each is asked once for its best, however the planner joins
-SELECT pg_temp.task('linear-' || i, 8) FROM generate_series(1, 60) AS i \g /dev/null
+SELECT tap.task('linear-' || i, 8) FROM generate_series(1, 60) AS i \g /dev/null
 SELECT pg_temp.result(task_id, 2, 'elsewhere', device => 'L40') FROM cudal1.task WHERE name LIKE 'linear-_' OR name LIKE 'linear-1_' \g /dev/null
 ANALYZE cudal1.task, cudal1.candidate, cudal1.measurement;
 SET LOCAL track_functions = 'all';

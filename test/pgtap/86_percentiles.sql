@@ -2,8 +2,6 @@
 SET client_min_messages = warning;
 SELECT plan(38);
 
-CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
-$$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
 CREATE FUNCTION pg_temp.result(task text, state text, reward float8, method text, failure text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE id bigint;
 BEGIN
@@ -22,7 +20,7 @@ SELECT results_eq('SELECT * FROM cudal1_percentiles(fractions => ''{0.5}'')', $$
 SELECT results_eq('SELECT * FROM cudal1_fast_p(p => ''{1}'')', $$VALUES ('All', 1::float8, NULL::float8)$$, 'nor a share');
 SELECT is_empty('SELECT * FROM cudal1_task_report()', 'nor a task');
 
-SELECT pg_temp.task(v.n, v.l) FROM (VALUES ('l1/fast', 1), ('l1/slow', 1), ('l1/wrong', 1), ('l1/untried', 1), ('l2/waits', 2), ('l2/lost', 2), ('free', NULL)) AS v (n, l) \g /dev/null
+SELECT tap.task(v.n, v.l) FROM (VALUES ('l1/fast', 1), ('l1/slow', 1), ('l1/wrong', 1), ('l1/untried', 1), ('l2/waits', 2), ('l2/lost', 2), ('free', NULL)) AS v (n, l) \g /dev/null
 SELECT pg_temp.result('l1/fast', 'successful', 3.36, 'mine') AS best \gset
 SELECT pg_temp.result('l1/fast', 'successful', 9, 'other') \g /dev/null
 SELECT pg_temp.result('l1/slow', 'successful', 0.85, 'mine') \g /dev/null
@@ -63,14 +61,10 @@ SELECT results_eq($$SELECT DISTINCT state FROM cudal1_task_report('other') WHERE
 
 -- an evaluation that failed stands before the reward, the interval is that of the measurement
 INSERT INTO cudal1.device (device_key, host, class, model, languages) VALUES ('h d', 'h', 'cpu', 'M', '{c}');
-CREATE FUNCTION pg_temp.evaluate(candidate bigint, reward float8, outcome text) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, score, reward, lower, upper, wide, half_width, detail, code_hash)
-	SELECT c.task_id, $1, 'evaluate', 1, d.device_id, d.model, 'paper_eval', $3, $2, $2, $2 - 0.1, $2 + 0.1, $2 > 0, 0.1, 'said ' || $3, c.code_hash
-		FROM cudal1.candidate AS c, cudal1.device AS d WHERE c.candidate_id = $1 AND d.model = 'M' $$;
-SELECT pg_temp.evaluate(:best, 3.2, 'successful') \g /dev/null
+SELECT tap.evaluate(:best, 3.2, 'successful') \g /dev/null
 SELECT results_eq($$SELECT state, reward, lower, upper, wide, evaluated FROM cudal1_task_report('mine', tasks => '{l1/fast}')$$,
 	$$VALUES ('successful', 3.2::float8, 3.1::float8, 3.3::float8, true, true)$$, 'an evaluation speaks for its task, with its interval');
-SELECT pg_temp.evaluate(:best, 0, 'wrong_output') \g /dev/null
+SELECT tap.evaluate(:best, 0, 'wrong_output') \g /dev/null
 SELECT results_eq($$SELECT state, reward, failure, detail, candidate_id FROM cudal1_task_report('mine', tasks => '{l1/fast}')$$,
 	format($$VALUES ('failed', 0::float8, 'wrong_output', 'said wrong_output', %s::bigint)$$, :best), 'one that failed does so, too');
 SELECT results_eq($$SELECT state FROM cudal1_task_report('mine', 'M', '{l1/wrong,l1/fast}')$$, $$VALUES ('failed'), ('untried')$$, 'on a model that a task is not measured on, only evaluations are tries');
@@ -84,8 +78,8 @@ SELECT results_eq($$SELECT task FROM cudal1_top_tasks(9, 'mine', tasks => '{l1/s
 SELECT results_eq($$SELECT sum(tasks)::int FROM cudal1_speedup_histogram('mine', tasks => '{free}') WHERE level = 'All'$$, 'VALUES (1)', 'a histogram');
 SELECT results_eq($$SELECT level, tasks FROM cudal1_compare('mine', 'other', tasks => '{l1/fast,free}')$$, $$VALUES ('1', 1::bigint), ('none', 1), ('All', 2)$$, 'a comparison');
 SELECT results_eq($$SELECT task FROM cudal1_compare_tasks('mine', 'other', tasks => '{free}')$$, $$VALUES ('free')$$, 'task by task');
-SELECT pg_temp.task('l1_fast', 1) \g /dev/null
-SELECT pg_temp.task('l1-fast', 1) \g /dev/null
+SELECT tap.task('l1_fast', 1) \g /dev/null
+SELECT tap.task('l1-fast', 1) \g /dev/null
 SELECT results_eq($$SELECT task FROM cudal1_task_report(tasks => '{l1_fast}')$$, $$VALUES ('l1_fast')$$, 'a name is that task alone, not a pattern');
 SELECT results_eq($$SELECT level, tasks FROM cudal1_level_report('mine', tasks => '{}')$$, $$VALUES ('All', 0::bigint)$$, 'no names are no tasks');
 SELECT is((SELECT p50 FROM cudal1_level_report('mine', tasks => '{free,l1/slow}', missing => 'drop') WHERE level = 'All'), 1.42::float8, 'a percentile is rounded as rewards are');
