@@ -144,14 +144,6 @@ claim_all(void)
 				claim_for(&devices[i]);
 }
 
-static void
-register_devices(void)
-{
-	(void) connection_check_database();
-	for (int i = 0; i < ndevices && connection_is_open(); i++)
-		(void) cudal1_queue_register(agent_settings.host, devices[i].line, &devices[i].device_id);
-}
-
 /* ---- leaving ---- */
 
 /* whether the queue answers, and has a device for this agent; other roles' devices are refused */
@@ -252,7 +244,10 @@ work_measure(void)
 		(void) cudal1_jobs_poll(&ended);
 		if (connection_is_open() && now >= refresh_at)
 		{
-			register_devices();
+			(void) connection_check_database();
+			for (int i = 0; i < ndevices && connection_is_open(); i++)
+				(void) cudal1_queue_register(agent_settings.host, devices[i].line,
+											 &devices[i].device_id);
 			refresh_at = now + REFRESH;
 		}
 		if (connection_is_open() && now >= expire_at)
