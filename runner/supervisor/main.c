@@ -125,12 +125,9 @@ sweep(const char *scratch)
 static void
 end_orphans(void)
 {
-	char		path[64];
-	FILE	   *children;
+	FILE	   *children = fopen("/proc/thread-self/children", "re");
 	int			pid;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int) getpid());
-	children = fopen(path, "re");
 	while (children && fscanf(children, "%d", &pid) == 1)
 		kill(pid, SIGKILL);
 	if (children)

@@ -232,23 +232,18 @@ stage(Measure *m, const Arena *arena, Side side, uint32_t n)
 }
 
 /*
- * Writes over memory of the supervisor's, until the GPU's cache holds nothing else. What it holds
- * of a window's arrays hangs on whose the last window was, and is worth a fifth of 70 us.
+ * Stages a window, and then writes over memory of the supervisor's, until the GPU's cache holds
+ * nothing else. What it holds of a window's arrays hangs on whose the last window was, and is worth
+ * a fifth of 70 us.
  */
-static bool
-empty_cache(Measure *m)
-{
-	Gpu		   *gpu = m->gpu;
-
-	return gpu_good(m, gpu->driver.MemsetD8(gpu->flush, 0, gpu->flush_bytes), "to be used")
-		&& gpu_synchronize(m);
-}
-
 static bool
 gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
+	Gpu		   *gpu = m->gpu;
+
 	return noise_outputs(m, arena, side, 0, n) && stage(m, arena, side, n)
-		&& empty_cache(m);
+		&& gpu_good(m, gpu->driver.MemsetD8(gpu->flush, 0, gpu->flush_bytes), "to be used")
+		&& gpu_synchronize(m);
 }
 
 static bool

@@ -545,16 +545,6 @@ check_candidate(Checks *c)
 	return probes_check(c) && follow_candidate(c);
 }
 
-/* All run the same inputs: what one has left is overwritten before the next can look there. */
-static void
-overwrite(Checks *c)
-{
-	Measure    *m = c->m;
-
-	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
-		m->backend->unstage(m, &c->arena, slot);
-}
-
 static void
 check_candidates(Checks *c)
 {
@@ -572,7 +562,9 @@ check_candidates(Checks *c)
 		m->member->time[SIDE_REFERENCE] = reference;
 		check_candidate(c);
 		measure_end(m, &executor);
-		overwrite(c);
+		/* All run the same inputs: overwrite what one has left before the next can look there. */
+		for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
+			m->backend->unstage(m, &c->arena, slot);
 	}
 }
 

@@ -115,12 +115,6 @@ end_member(Timed *t, const Plan *plan)
 	free(t->candidate.v);
 }
 
-static bool
-is_slow(const Member *member)
-{
-	return member->time[SIDE_CANDIDATE] > SLOW_TIMES * member->time[SIDE_REFERENCE];
-}
-
 /*
  * Chooses the members of the next pair: a group, or one that is by itself. Slow code comes after
  * the others, because its long windows leave a pair few rounds.
@@ -133,9 +127,14 @@ choose(Measure *m, Timed *timed, int n, Timed **chosen)
 
 	for (int slow = 0; slow <= 1 && count == 0; slow++)
 		for (int i = 0; i < n; i++)
-			if (timed[i].member->result.outcome == OUTCOME_NONE && !timed[i].member->by_itself
-				&& is_slow(timed[i].member) == slow)
+		{
+			const Member *member = timed[i].member;
+			const double *time = member->time;
+
+			if (member->result.outcome == OUTCOME_NONE && !member->by_itself
+				&& (time[SIDE_CANDIDATE] > SLOW_TIMES * time[SIDE_REFERENCE]) == slow)
 				chosen[count++] = &timed[i];
+		}
 	for (int i = 0; i < n && count == 0; i++)
 		if (timed[i].member->result.outcome == OUTCOME_NONE)
 			chosen[count++] = &timed[i];
