@@ -184,7 +184,7 @@ COMMENT ON FUNCTION cudal1.check_candidates IS
 'error 42704 where one of these does not exist, 22004 where one is null';
 
 CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
-RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS boolean LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN last_seen > clock_timestamp() - '2 minutes'::interval;
 COMMENT ON FUNCTION cudal1.is_served IS
 'whether a worker or an agent serves a device, which it shows once a minute';

@@ -189,75 +189,76 @@ CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], OUT id bigint, OUT que
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	wanted		int;		-- proposals to be made
-	made		int;
-	fresh		bigint[];	-- candidates that are added
-	known		bigint[];	-- those that were there
-	orphans		bigint[];
+	known		bigint[] := '{}';	-- candidates that were there
+	orphans		bigint[];			-- added, but another session used their keys meanwhile
+	missed		int[];				-- rows whose code another session added meanwhile
 	r			record;
 BEGIN
-	-- in the order of the indexes, so that two batches don't deadlock
-	WITH new AS (
-		SELECT v.*, (v.origin).* FROM unnest(batch) AS v WHERE cudal1.proposes(v)),
-	added AS (
-		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
-				reward, decided_at)
-			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, v.purpose,
-					CASE WHEN v.malformed IS NULL THEN 'queued' ELSE 'failed' END,
-					CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
-					left(v.malformed, 2000), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
-					CASE WHEN v.malformed IS NOT NULL THEN now() END
-				FROM new AS v ORDER BY v.task_id, v.hash, v.ord
-			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id, task_id, code_hash),
-	queued AS (
-		-- each role that proposes the code has a job
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-				priority, deadline, trainer)
-			SELECT 'measure', t.task_id, a.candidate_id, coalesce(v.profile, t.profile),
-					coalesce(t.device_model, t.device), t.cores, t.language, v.priority,
-					v.deadline, v.proposer
-				FROM added AS a JOIN new AS v ON v.task_id = a.task_id AND v.hash = a.code_hash
-					JOIN cudal1.task AS t ON t.task_id = a.task_id
-				WHERE v.malformed IS NULL ORDER BY v.ord
-			ON CONFLICT DO NOTHING RETURNING job_id)
-	SELECT ARRAY(SELECT a.candidate_id FROM added AS a), EXISTS (SELECT FROM queued)
-		INTO fresh, queued;
-	WITH wanted AS (
-		SELECT v.*, (v.origin).*, c.candidate_id, c.candidate_id = ANY (fresh)
-				AND row_number() OVER (PARTITION BY c.candidate_id ORDER BY v.ord) = 1 AS stores
-			FROM unnest(batch) AS v JOIN cudal1.candidate AS c
-				ON c.task_id = v.task_id AND c.code_hash = v.hash
-			WHERE cudal1.proposes(v)),
-	proposed AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-				proposal_key, island, response, created_by)
-			SELECT w.task_id, w.candidate_id, w.pool_id, w.method, w.prompt_id, w.grp, w.key,
-					w.island, w.response, w.proposer
-				FROM wanted AS w ORDER BY w.task_id, coalesce(w.grp, ''), w.key, w.ord
-			ON CONFLICT DO NOTHING
-			RETURNING candidate_id, created_by, coalesce(proposal_key, '') AS key),
-	stored AS (
-		INSERT INTO cudal1.stored (role, bytes)
-			SELECT w.proposer,
-					sum(cudal1.proposal_bytes(CASE WHEN w.stores THEN w.code END, w.response))
-				FROM wanted AS w WHERE (w.candidate_id, w.proposer, coalesce(w.key, ''))
-					IN (SELECT p.candidate_id, p.created_by, p.key FROM proposed AS p)
-				GROUP BY w.proposer
-			RETURNING stored.bytes)
-	SELECT (SELECT count(*) FROM wanted), (SELECT count(*) FROM proposed),
-			(SELECT sum(s.bytes) FROM stored AS s),
-			ARRAY(SELECT p.candidate_id FROM proposed AS p EXCEPT SELECT unnest(fresh))
-		INTO wanted, made, bytes, known;
-	IF made < wanted THEN
-		-- Another session has used a key meanwhile. Its proposal stands, and a candidate that was
-		-- added here without one is removed.
-		orphans := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE NOT EXISTS (
-			SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = f.id));
-		DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
-		DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
-		fresh := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE f.id <> ALL (orphans));
-	END IF;
+	WHILE missed IS DISTINCT FROM '{}' LOOP
+		-- in the order of the indexes, so that two batches don't deadlock
+		WITH new AS (
+			SELECT v.*, (v.origin).*, c.candidate_id AS known,
+					row_number() OVER (PARTITION BY v.task_id, v.hash ORDER BY v.ord) AS nth
+				FROM unnest(batch) AS v LEFT JOIN cudal1.candidate AS c
+					ON c.task_id = v.task_id AND c.code_hash = v.hash
+				WHERE cudal1.proposes(v) AND (v.ord = ANY (missed)) IS NOT FALSE),
+		added AS (
+			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
+					reward, decided_at)
+				SELECT v.task_id, v.code, v.hash, v.purpose,
+						CASE WHEN v.malformed IS NULL THEN 'queued' ELSE 'failed' END,
+						CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
+						left(v.malformed, 2000), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
+						CASE WHEN v.malformed IS NOT NULL THEN now() END
+					-- those that are there, too, to wait for a session that changes one
+					FROM new AS v WHERE v.nth = 1 ORDER BY v.task_id, v.hash
+				ON CONFLICT (task_id, code_hash) DO NOTHING
+				RETURNING candidate_id, task_id, code_hash),
+		wanted AS (
+			SELECT v.*, coalesce(v.known, a.candidate_id) AS candidate_id FROM new AS v
+				LEFT JOIN added AS a ON a.task_id = v.task_id AND a.code_hash = v.hash
+				WHERE v.known > 0 OR a.candidate_id > 0),
+		queued AS (
+			-- each role that proposes the code has a job
+			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+					priority, deadline, trainer)
+				SELECT 'measure', t.task_id, w.candidate_id, coalesce(w.profile, t.profile),
+						coalesce(t.device_model, t.device), t.cores, t.language, w.priority,
+						w.deadline, w.proposer
+					FROM wanted AS w JOIN cudal1.task AS t USING (task_id)
+					WHERE w.known IS NULL AND w.malformed IS NULL ORDER BY w.ord
+				ON CONFLICT DO NOTHING RETURNING job_id),
+		proposed AS (
+			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
+					group_key, proposal_key, island, response, created_by)
+				SELECT w.task_id, w.candidate_id, w.pool_id, w.method, w.prompt_id, w.grp, w.key,
+						w.island, w.response, w.proposer
+					FROM wanted AS w ORDER BY w.task_id, coalesce(w.grp, ''), w.key, w.ord
+				ON CONFLICT DO NOTHING
+				RETURNING candidate_id, created_by, coalesce(proposal_key, '') AS key),
+		stored AS (
+			INSERT INTO cudal1.stored (role, bytes)
+				SELECT w.proposer,
+						sum(cudal1.proposal_bytes(CASE WHEN w.known IS NULL AND w.nth = 1
+							THEN w.code END, w.response))
+					FROM wanted AS w WHERE (w.candidate_id, w.proposer, coalesce(w.key, ''))
+						IN (SELECT p.candidate_id, p.created_by, p.key FROM proposed AS p)
+					GROUP BY w.proposer
+				RETURNING stored.bytes)
+		SELECT coalesce(add_rows.id, (SELECT min(p.candidate_id) FROM proposed AS p)),
+				EXISTS (SELECT FROM queued) OR coalesce(add_rows.queued, false),
+				coalesce(add_rows.bytes, 0) + (SELECT coalesce(sum(s.bytes), 0) FROM stored AS s),
+				known || ARRAY(SELECT p.candidate_id FROM proposed AS p
+					WHERE p.candidate_id NOT IN (SELECT a.candidate_id FROM added AS a)),
+				ARRAY(SELECT a.candidate_id FROM added AS a
+					WHERE a.candidate_id NOT IN (SELECT p.candidate_id FROM proposed AS p)),
+				ARRAY(SELECT v.ord FROM new AS v WHERE v.ord NOT IN (SELECT w.ord FROM wanted AS w))
+			INTO id, queued, bytes, known, orphans, missed;
+		IF orphans <> '{}' THEN
+			DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
+			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
+		END IF;
+	END LOOP;
 	IF known <> '{}' THEN
 		FOR r IN
 			SELECT t AS task, c.candidate_id, v.code, v.origin FROM cudal1.candidate AS c
@@ -286,7 +287,6 @@ BEGIN
 			WHERE t.task_id = ANY (ARRAY(SELECT v.task_id FROM unnest(batch) AS v));
 		PERFORM cudal1.wake();
 	END IF;
-	id := coalesce(fresh[1], known[1]);
 END
 $$;
 COMMENT ON FUNCTION cudal1.add_rows IS
