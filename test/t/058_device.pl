@@ -10,9 +10,9 @@ plan skip_all => 'no sandbox here' if !can_measure('c');
 my $dir = PostgreSQL::Test::Utils::tempdir();
 sub job
 {
-	my ($name, $code, $device) = @_;
+	my ($name, $code, $device, $number) = @_;
 	write_file("$dir/$name.json", encode_json({
-		task => { name => $name, language => 'c', cores => 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
+		task => { name => $name, language => 'c', cores => $number // 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 			signature => { args => [ { name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } },
 		candidate => { code => $code }, device => { key => $device // "cpu:$core" },
 		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05 } }));
@@ -109,5 +109,9 @@ is($result->{outcome}, 'compile_error', 'code that does not compile');
 # a few cores build while the device is held, more of them before
 cmp_ok($result->{device_seconds}, $cores < 4 ? '>=' : '==', $cores < 4 ? $result->{build_seconds} : 0, 'took the device as long as it held it');
 cmp_ok(abs($result->{evidence}{seconds}{build} - ($cores < 4 ? $result->{build_seconds} : 0)), '<', 0.001, 'as its evidence says');
+
+$result = result_of(start(job('wide', 'as good as any', undef, 2)));
+is($result->{outcome}, 'lost', 'a task of more cores than its device has is not measured');
+is($result->{detail}, "the task asks for 2 cores, device cpu:$core has 1; a device of more is written cpu:2-3", 'and both numbers are named');
 
 done_testing();
