@@ -251,12 +251,12 @@ make_rounds(Pair *pair, const Plan *plan)
 			}
 			if (!good)
 				return false;
-			values_append(&pair->reference, reference->seconds);
 			if (!candidate->gone && !window_compare(pair, candidate)
 				&& !leaves(pair, candidate))
 				return false;
 			if (candidate->gone || !(candidate->seconds > 0))
 				continue;
+			values_append(&candidate->beside, reference->seconds);
 			values_append(&candidate->ratio, reference->seconds / candidate->seconds);
 			values_append(&candidate->longer,
 						  (candidate->above - reference->above) / candidate->seconds);
@@ -275,7 +275,7 @@ ratio_of(const Pair *pair, const Process *process, json_t *evidence)
 {
 	double		ratio = values_median(&process->ratio);
 	double		longer = values_median(&process->longer);
-	double		slowed = values_median(&pair->reference) / (SLOWED_MOST * pair->alone);
+	double		slowed = values_median(&process->beside) / (SLOWED_MOST * pair->alone);
 
 	if (longer > LONGER_SHARE)
 	{
@@ -331,11 +331,11 @@ end(Pair *pair)
 		measure_free(m, process->outputs);
 		free(process->ratio.v);
 		free(process->longer.v);
+		free(process->beside.v);
 	}
 	courier_end(pair);
 	arena_destroy(&pair->arena);
 	free(pair->process);
-	free(pair->reference.v);
 }
 
 static void
@@ -373,7 +373,7 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 		if (process->gone || process->ratio.n == 0)
 			continue;
 		given[i].ratio = ratio_of(&pair, process, members[i]->result.evidence);
-		given[i].reference = values_median(&pair.reference);
+		given[i].reference = values_median(&process->beside);
 		given[i].candidate = given[i].reference / given[i].ratio;
 		members[i]->result.rounds += pair.rounds;
 		keep_samples(process, members[i]->result.evidence);

@@ -66,6 +66,7 @@ typedef struct Process
 	double		above;			/* how far the mean of all its runs is above `seconds` */
 	Values		ratio;			/* of a candidate: by round */
 	Values		longer;			/* by round: `above` less the reference's, per run */
+	Values		beside;			/* seconds of the reference's run, by round */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
 	WireStretch stretch[STRETCHES]; /* on a CPU: where earlier results lay, merged */
@@ -97,7 +98,6 @@ typedef struct Pair
 	Round		round;
 	double		alone;			/* seconds of the reference's run before any candidate ran */
 	int			rounds;
-	Values		reference;		/* seconds a run, by window */
 } Pair;
 
 /* what all pairs of a measurement have in common */
