@@ -32,8 +32,9 @@ typedef struct Runs
 	bool		clean[WIRE_MAX_RUNS];	/* kept its core, or was not asked */
 	int			n;
 	int			nclean;
-	/* of all runs but that on a probe, less what the supervisor may have been late */
+	/* of all runs in which no core was lost, but that on a probe, and how many they are */
 	double		all;
+	uint32_t	nall;
 } Runs;
 
 static bool
@@ -393,7 +394,11 @@ window_run(Pair *pair, Process *process)
 			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
 		}
 		probes += probe;
-		runs.all += probe ? 0 : seconds - lost;
+		if (!probe && lost <= LOST)
+		{
+			runs.all += seconds;
+			runs.nall++;
+		}
 		good = after_run(pair, process, k, &turned);
 	}
 	if (entered)
@@ -406,7 +411,7 @@ window_run(Pair *pair, Process *process)
 	}
 	process->executor.met = true;
 	process->seconds = seconds_of(&runs, pair->trims);
-	process->above = k > probes ? runs.all / (k - probes) - process->seconds : 0;
+	process->above = k > probes ? (runs.all - runs.nall * process->seconds) / (k - probes) : 0;
 	measure_spent(m, SPENT_WINDOW, started);
 	return good && k == round->runs;
 }
