@@ -534,7 +534,10 @@ window_compare(Pair *pair, Process *process)
 			return refuse(m, process, "prepared", "results were there before their runs began");
 	if (process->touched > 1)
 		return refuse(m, process, "prepared", "the process works while it waits at its gate");
-	if (process->spread)
-		return refuse(m, process, "new_memory", "results keep coming where no result has been");
-	return true;
+	if (!process->spread)
+		return true;
+	measure_cause(m, process->side, "new_memory");
+	return conclude(m, outcome_of(process->side, OUTCOME_WRONG_OUTPUT), "%s: results keep coming "
+					"where no result has been, in more memory than eight of them need",
+					name_of_side(process->side));
 }
