@@ -46,6 +46,7 @@ typedef enum Manner
 	NEW,						/* has memory that no result had for each result */
 	QUEUED,						/* its device begins when the gate opens, its CPU stopped or not */
 	SHORT,						/* does nothing for a probe */
+	LATE,						/* answers roughly, and mends its result before it is stopped */
 } Manner;
 
 volatile sig_atomic_t executor_cancelled;
@@ -77,6 +78,7 @@ static uint32_t lost[8];		/* runs in which the supervisor has no core for 5 ms *
 static double lost_seconds;
 static double slow_first;		/* times as long as others, that a first run takes */
 static int	stops;
+static uint32_t answered;		/* the last run */
 
 static int
 made_up_clock(clockid_t id, struct timespec *t)
@@ -222,6 +224,12 @@ compare_outputs(Measure *m, const void *expected, const void *found, int output,
 	return true;
 }
 
+static double
+element_of(Measure *m, const void *array, uint32_t dtype, uint64_t at)
+{
+	return ((const float *) array)[at];
+}
+
 /* the process */
 
 ExecutorResult
@@ -272,6 +280,9 @@ executor_await_run(Executor *executor, uint32_t run)
 		work(run, 0, ELEMENTS / 2);
 	else if (does != NOTHING && does != AHEAD && does != OLD)
 		work(run, 0, ELEMENTS);
+	answered = run;
+	for (int i = 0; does == LATE && i < ELEMENTS; i++)
+		result_of(run)[i] += 0.5f;
 	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (lost[i] == run)
 		{
@@ -292,6 +303,8 @@ executor_end_window(Executor *executor, bool all)
 ExecutorResult
 executor_freeze(Executor *executor)
 {
+	if (is_candidate(executor) && manner == LATE)
+		work(answered, 0, ELEMENTS);
 	stops++;
 	stopped = true;
 	return EXECUTOR_OK;
@@ -375,7 +388,8 @@ copy_inputs(Measure *m, const Arena *arena, uint32_t from, uint32_t to)
 static void
 become(bool pytorch, bool gpu)
 {
-	static const ArrayCalls arrays = {.compare = compare_outputs,.copy = copy_inputs};
+	static const ArrayCalls arrays = {.compare = compare_outputs,.copy = copy_inputs,
+	.element = element_of};
 
 	own_memory = pytorch;
 	backend = (Backend) {.prepare = prepare,.bring = bring,.element = element,.peek = peek,
@@ -406,11 +420,11 @@ round_of(Manner of)
 }
 
 static bool
-detected(const char *detector)
+has(const char *name, const char *value)
 {
-	const char *found = json_string_value(json_object_get(member.result.evidence, "detector"));
+	const char *found = json_string_value(json_object_get(member.result.evidence, name));
 
-	return found && strcmp(found, detector) == 0;
+	return found && strcmp(found, value) == 0;
 }
 
 /* whether each of `n` rounds ends so */
@@ -433,7 +447,7 @@ detected_by(const char *detector, Manner of)
 	int			n = 0;
 
 	for (int i = 0; i < 100; i++)
-		if (round_of(of) == OUTCOME_CHEAT && detected(detector))
+		if (round_of(of) == OUTCOME_CHEAT && has("detector", detector))
 			n++;
 		else if (member.result.outcome != OUTCOME_NONE)
 			return false;
@@ -494,12 +508,15 @@ check_answers(void)
 	check(always(HALF, OUTCOME_WRONG_OUTPUT, 50),
 		  "code that answers when half of its output is there is found out in each round");
 	check(always(NOTHING, OUTCOME_WRONG_OUTPUT, 20), "and code that does nothing");
-	check(always(NOWHERE, OUTCOME_WRONG_OUTPUT, 1)
-		  && strcmp(json_string_value(json_object_get(member.result.evidence, "cause")),
-					"memory") == 0,
+	check(always(NOWHERE, OUTCOME_WRONG_OUTPUT, 1) && has("cause", "memory"),
 		  "a result that lies nowhere is wrong");
+	measure.tolerance[0].atol = 1;
+	while (round_of(LATE) == OUTCOME_SUCCESSFUL && pair.round.compared == 0)
+		continue;
+	check(has("cause", "unfinished"), "so is one that is mended after it was read at once");
+	measure.tolerance[0].atol = 0;
 	check(always(SILENT, OUTCOME_TIMEOUT, 1), "code that does not answer has its limit of time");
-	check(always(AHEAD, OUTCOME_CHEAT, 20) && detected("prepared"),
+	check(always(AHEAD, OUTCOME_CHEAT, 20) && has("detector", "prepared"),
 		  "results that are there before their gates are refused, though they are right");
 	measure.facts.probes = 1;
 	check(!always(SHORT, OUTCOME_SUCCESSFUL, 20), "some of the compared runs have a probe");
@@ -510,9 +527,9 @@ check_answers(void)
 	become(true, false);
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "results may come where earlier ones lay");
 	check(always(OLD, OUTCOME_WRONG_OUTPUT, 20), "but earlier results are none");
-	check(always(CLEANS, OUTCOME_CHEAT, 20) && detected("prepared"),
+	check(always(CLEANS, OUTCOME_CHEAT, 20) && has("detector", "prepared"),
 		  "and no result is made while a process waits");
-	check(always(NEW, OUTCOME_CHEAT, 20) && detected("new_memory"),
+	check(always(NEW, OUTCOME_WRONG_OUTPUT, 20) && has("cause", "new_memory"),
 		  "results do not keep coming in new memory");
 	places = 16;
 	check(always(NEW, OUTCOME_SUCCESSFUL, 1), "but wander through some megabytes");

@@ -248,11 +248,11 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 	if (!executor_await_run(executor, run))
 		return false;
 	to.wall = clock_now();
-	/* Stops the process, so that it can't complete an output that is compared. */
+	if (!look_after(m, process, run, look, &before, process->value[run]))
+		return false;
+	/* The process is stopped before a comparison, and not before the look: it could tell. */
 	if (compared_as(&pair->round, run) >= 0 && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
-		return false;
-	if (!look_after(m, process, run, look, &before, process->value[run]))
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
 	/* A GPU works on while the executor waits for its core. */
@@ -281,18 +281,35 @@ seconds_of(Runs *runs, bool trimmed)
 }
 
 /*
- * Reads the outputs of an ended run as a whole, to be compared. A module's input is overwritten
- * first, so that a result which lies in it is wrong.
+ * Reads the outputs of an ended run as a whole, to be compared. What was read at once must still be
+ * there. A module's input is overwritten first, so that a result which lies in it is wrong.
  */
 static bool
 read_compared(Pair *pair, Process *process, uint32_t run, int place)
 {
 	Measure    *m = pair->m;
+	const Look *look = &pair->round.look[run];
+	uint32_t	dtype = m->output[look->output].dtype;
+	char	   *outputs = process->outputs + (size_t) place * m->output_bytes;
 
 	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
-	return measure_read(m, &process->executor, process->side, &process->arena, run,
-						run, process->outputs + (size_t) place * m->output_bytes);
+	if (!measure_read(m, &process->executor, process->side, &process->arena, run, run, outputs))
+		return false;
+	for (int i = 0; i < look->n; i++)
+	{
+		double		at_once = tensor_load(&process->value[run][i], dtype, 0);
+		double		later = m->backend->arrays->element(m, outputs + m->output[look->output].gathered,
+														dtype, look->element[i]);
+
+		if (at_once == later || (isnan(at_once) && isnan(later)))
+			continue;
+		measure_cause(m, process->side, "unfinished");
+		return conclude(m, outcome_of(process->side, OUTCOME_WRONG_OUTPUT), "%s: output %d of a "
+						"run changed after the run had ended", name_of_side(process->side),
+						look->output);
+	}
+	return true;
 }
 
 void
