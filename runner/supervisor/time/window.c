@@ -291,6 +291,7 @@ read_compared(Pair *pair, Process *process, uint32_t run, int place)
 	const Look *look = &pair->round.look[run];
 	uint32_t	dtype = m->output[look->output].dtype;
 	char	   *outputs = process->outputs + (size_t) place * m->output_bytes;
+	const char *array = outputs + m->output[look->output].gathered;
 
 	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
@@ -299,10 +300,9 @@ read_compared(Pair *pair, Process *process, uint32_t run, int place)
 	for (int i = 0; i < look->n; i++)
 	{
 		double		at_once = tensor_load(&process->value[run][i], dtype, 0);
-		double		later = m->backend->arrays->element(m, outputs + m->output[look->output].gathered,
-														dtype, look->element[i]);
+		double		now = m->backend->arrays->element(m, array, dtype, look->element[i]);
 
-		if (at_once == later || (isnan(at_once) && isnan(later)))
+		if (at_once == now || (isnan(at_once) && isnan(now)))
 			continue;
 		measure_cause(m, process->side, "unfinished");
 		return conclude(m, outcome_of(process->side, OUTCOME_WRONG_OUTPUT), "%s: output %d of a "
