@@ -61,6 +61,7 @@ static WireControl control[2];
 static Process processes[2];
 static Pair pair = {.m = &measure,.process = processes,.n = 1};
 static char *outputs[2];
+static const Plan plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
 
 static double moment;
 static Manner manner;
@@ -356,9 +357,8 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 	return true;
 }
 
-/* probes that were made, and the sum of the first ones' bits */
-static uint32_t made;
-static uint32_t kinds;
+static uint32_t made;			/* probes */
+static uint32_t kinds;			/* bits of the first ones' kinds */
 
 /* A probe is an input below 0. */
 bool
@@ -402,7 +402,6 @@ become(bool pytorch, bool gpu)
 static Outcome
 round_of(Manner of)
 {
-	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
 	bool		good;
 
 	json_decref(member.result.evidence);
@@ -488,20 +487,6 @@ check_counting(void)
 }
 
 static void
-check_kinds(void)
-{
-	const Plan	plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
-
-	for (int i = 0; i < PROBE_INPUTS; i++)
-		measure.facts.probe[i].kind = (ProbeKind) i;
-	measure.facts.probes = PROBE_INPUTS;
-	for (made = kinds = 0; made < PROBE_INPUTS;)
-		window_draw(&pair, &plan, &member);
-	check(kinds == (1u << PROBE_INPUTS) - 1, "a candidate meets each kind before any twice");
-	measure.facts.probes = 0;
-}
-
-static void
 check_answers(void)
 {
 	become(false, false);
@@ -520,7 +505,13 @@ check_answers(void)
 		  "results that are there before their gates are refused, though they are right");
 	measure.facts.probes = 1;
 	check(!always(SHORT, OUTCOME_SUCCESSFUL, 20), "some of the compared runs have a probe");
-	check_kinds();
+	for (int i = 0; i < PROBE_INPUTS; i++)
+		measure.facts.probe[i].kind = (ProbeKind) i;
+	measure.facts.probes = PROBE_INPUTS;
+	for (made = kinds = 0; made < PROBE_INPUTS;)
+		window_draw(&pair, &plan, &member);
+	check(kinds == (1u << PROBE_INPUTS) - 1, "a candidate meets each kind before any twice");
+	measure.facts.probes = 0;
 	lucky = true;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50), "noise may be right by chance");
 	lucky = false;

@@ -283,6 +283,36 @@ probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input)
 }
 
 /*
+ * Whether an output is a single number, as a loss is, which code could guess. Half precision is
+ * left out, since its own errors are as large as what changes.
+ */
+static bool
+is_number(const Measure *m, int output)
+{
+	const Tensor *t = &m->output[output];
+
+	return t->elements == 1 && tensor_dtype_is_float(t->dtype) && !is_half(t->dtype)
+		&& !m->facts.half;
+}
+
+/*
+ * The signal of a single number is how far it lies from that of another input, which is changed
+ * likewise. Where these are the same, the number itself is the signal.
+ */
+static void
+learn_number(Measure *m, int output, const char *expected, const char *other, Tolerance *t)
+{
+	const Tensor *tensor = &m->output[output];
+	double		y = m->backend->arrays->element(m, expected, tensor->dtype, 0);
+	double		z = m->backend->arrays->element(m, other, tensor->dtype, 0);
+
+	if (y == z || !isfinite(y) || !isfinite(z))
+		return;
+	t->scale = fabs(y - z);
+	t->base = tolerance_base(fmin(y, z), fmax(y, z));
+}
+
+/*
  * The tolerance of an output: the share of its signal, whose base is that of all elements which
  * are others than for an ordinary input
  */
@@ -304,6 +334,8 @@ learn_tolerance(Checks *c, Probe *probe, const char *expected, int output, size_
 		t->rounding = fmax(t->rounding, HALF_ROUNDING);
 	if (!signal_of_change(m, output, c->expected + at, expected + at, t))
 		return false;
+	if (is_number(m, output) && c->n > 1)
+		learn_number(m, output, expected + at, c->found + m->output_bytes + at, t);
 	if (m->output[output].dtype != WIRE_FLOAT64)
 		t->scale = fmax(t->scale, LEAST_SCALE);
 	return true;
@@ -384,6 +416,22 @@ probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 						   limit, NULL);
 }
 
+/* Runs the reference on another input that is changed likewise, where a number's signal needs it. */
+static bool
+run_another(Checks *c, const Probe *probe, bool *ran)
+{
+	Measure    *m = c->m;
+	bool		numbers = false;
+	bool		changed;
+
+	for (int o = 0; o < m->outputs; o++)
+		numbers = numbers || is_number(m, o);
+	return !numbers || c->n < 2
+		|| (probes_make(m, &c->arena, probe->kind, probe->scale, (uint32_t) (probe->kind + 1) % c->n,
+						c->slots, &changed)
+			&& probes_run(c, c->slots, c->seeds[0], c->found + m->output_bytes, ran));
+}
+
 static uint32_t
 slot_of(const Checks *c, int probe)
 {
@@ -411,7 +459,8 @@ learn_probe(Checks *c, ProbeKind kind, double scale)
 	if (!c->probed[i])
 		return false;
 	/* The process may have kept something, so outputs that move little are right. */
-	if (!probes_run(c, slot, c->seeds[0], c->probed[i], &counts))
+	if (!probes_run(c, slot, c->seeds[0], c->probed[i], &counts)
+		|| (counts && !run_another(c, probe, &counts)))
 		return false;
 	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
 	good = !counts || (probes_make(m, &c->arena, PROBE_ROUNDED_COARSELY, 1, slot, c->slots,
