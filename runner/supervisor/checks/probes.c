@@ -416,7 +416,7 @@ probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 						   limit, NULL);
 }
 
-/* Runs the reference on another input that is changed likewise, where a number's signal needs it. */
+/* Runs the reference on another input, changed likewise, where a number's signal needs it. */
 static bool
 run_another(Checks *c, const Probe *probe, bool *ran)
 {
@@ -427,8 +427,8 @@ run_another(Checks *c, const Probe *probe, bool *ran)
 	for (int o = 0; o < m->outputs; o++)
 		numbers = numbers || is_number(m, o);
 	return !numbers || c->n < 2
-		|| (probes_make(m, &c->arena, probe->kind, probe->scale, (uint32_t) (probe->kind + 1) % c->n,
-						c->slots, &changed)
+		|| (probes_make(m, &c->arena, probe->kind, probe->scale,
+						(uint32_t) (probe->kind + 1) % c->n, c->slots, &changed)
 			&& probes_run(c, c->slots, c->seeds[0], c->found + m->output_bytes, ran));
 }
 
