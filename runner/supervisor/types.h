@@ -148,9 +148,9 @@ typedef struct Member
 	/* a process outside has killed the code or its compiler, or has stopped the code */
 	bool		killed;
 	bool		by_itself;		/* pairs of its own, with a reference for it alone */
+	uint32_t	met;			/* kinds of probes that its windows have had, as bits */
 	int			probed;			/* probes in windows, */
-	int			missed;			/* those that the code was wrong on, */
-	uint32_t	met;			/* and their kinds, as bits */
+	int			missed;			/* and those that the code was wrong on */
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
 } Member;
