@@ -305,8 +305,11 @@ tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change
 					(float) change_of(change, ((const float *) from)[source + i]);
 		else
 			for (size_t i = 0; i < left; i++)
-				tensor_store(to, dtype, first + i,
-							 change_of(change, tensor_load(from, dtype, source + i)), 0);
+			{
+				double		x = change_of(change, tensor_load(from, dtype, source + i));
+
+				tensor_store(to, dtype, first + i, x, (int64_t) x);
+			}
 	}
 	for (size_t i = 0; change->halved && i < n; i++)
 		if (change_large(change, i) == 0)

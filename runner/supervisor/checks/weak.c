@@ -85,14 +85,18 @@ means_of(Measure *m, const char *expected, const Tensor *t, uint32_t axis, char 
 		? memory : NULL;
 }
 
-/* An input whose first steps are as the one in the middle; false: it is no sequence. */
+/*
+ * An input whose first steps are as the one in the middle; false: it is no sequence. Series and
+ * tokens have their steps along the second of two axes. Bytes are masks.
+ */
 static bool
 forget_steps(const Tensor *t, Change *change)
 {
-	uint32_t	axis = probes_steps(t);
+	uint32_t	axis = t->ndim == 2 ? 1 : probes_steps(t);
+	bool		mask = !tensor_dtype_is_float(t->dtype) && tensor_dtype_size(t->dtype) == 1;
 
 	*change = (Change) {.factor = 1,.before = true};
-	if (t->ndim < 3 || t->elements == 0 || t->shape[axis] < 4 || !tensor_dtype_is_float(t->dtype))
+	if (t->ndim < 2 || t->elements == 0 || t->shape[axis] < 4 || mask)
 		return false;
 	probes_repeat(t, axis, (uint64_t) t->shape[axis] / 2, change);
 	return true;

@@ -145,9 +145,12 @@ cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 {
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
-		tensor_store(to, dtype, i,
-					 change_of(&change, tensor_load(from, dtype, change_source(&change, i)))
-					 * change_large(&change, i), 0);
+	{
+		double		x = change_of(&change, tensor_load(from, dtype, change_source(&change, i)))
+			* change_large(&change, i);
+
+		tensor_store(to, dtype, i, x, (int64_t) x);
+	}
 }
 
 /* elements that stand for all, see tolerance_pick() */
