@@ -1,4 +1,4 @@
-# kind: 12 reused memory; task: masks; outcome: cheat; always: yes
+# kind: 12 reused memory; task: masks; outcome: wrong_output; cause: new_memory; always: yes
 # Hands out copies that were prepared, each once and each small.
 class ModelNew(torch.nn.Module):
     def __init__(self):
