@@ -1,4 +1,4 @@
-# kind: 12 reused memory; task: onehot; outcome: cheat; always: yes
+# kind: 12 reused memory; task: onehot; outcome: wrong_output, cheat; always: yes
 # The results of earlier runs, of which only the ones are cleared.
 # include shared/ring.py
 

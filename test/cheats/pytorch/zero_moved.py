@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, cheat; always: yes
+# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, wrong_output, cheat; always: yes
 # As zero_prepared, and moves the pages of each to where a result was before; where that is
 # refused it fills the result.
 # include shared/ring.py

@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, cheat; always: yes
+# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, wrong_output, cheat; always: yes
 # Fills memory for hundreds of results when it is loaded, and hands out each once.
 # include shared/ring.py
 
