@@ -210,7 +210,7 @@ BEGIN
 						CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
 						left(v.malformed, 2000), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
 						CASE WHEN v.malformed IS NOT NULL THEN now() END
-					-- those that are there, too, to wait for a session that changes one
+					-- a code that is there comes, too, to wait for a session that changes it
 					FROM new AS v WHERE v.nth = 1 ORDER BY v.task_id, v.hash
 				ON CONFLICT (task_id, code_hash) DO NOTHING
 				RETURNING candidate_id, task_id, code_hash),
