@@ -297,7 +297,7 @@ is_number(const Measure *m, int output)
 
 /*
  * The signal of a single number is how far it lies from that of another input, which is changed
- * likewise. Where these are the same, the number itself is the signal.
+ * likewise. A number that is the same for both is its own signal.
  */
 static void
 learn_number(Measure *m, int output, const char *expected, const char *other, Tolerance *t)
@@ -416,17 +416,20 @@ probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 						   limit, NULL);
 }
 
-/* Runs the reference on another input, changed likewise, where a number's signal needs it. */
+/*
+ * Runs the reference on another input, changed likewise, where a number's signal needs it. Inputs
+ * that are near to ordinary ones have the tolerance of these.
+ */
 static bool
 run_another(Checks *c, const Probe *probe, bool *ran)
 {
 	Measure    *m = c->m;
-	bool		numbers = false;
+	bool		needed = false;
 	bool		changed;
 
-	for (int o = 0; o < m->outputs; o++)
-		numbers = numbers || is_number(m, o);
-	return !numbers || c->n < 2
+	for (int o = 0; o < m->outputs && c->n > 1 && probe->kind != PROBE_NEAR; o++)
+		needed = needed || is_number(m, o);
+	return !needed
 		|| (probes_make(m, &c->arena, probe->kind, probe->scale,
 						(uint32_t) (probe->kind + 1) % c->n, c->slots, &changed)
 			&& probes_run(c, c->slots, c->seeds[0], c->found + m->output_bytes, ran));
