@@ -149,7 +149,7 @@ typedef struct WireControl
 	uint64_t	gpu_bytes[2];
 	/* gates of a window that its process has come to; a run's part of the table is written then */
 	uint32_t	ready;
-	uint32_t	gate;			/* runs that may start, or WIRE_GATE_END */
+	uint32_t	gate;			/* number of the run that may start, from 1 on; or WIRE_GATE_END */
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
 } WireControl;
 

@@ -148,33 +148,33 @@ fill_arguments(const WireCall *call, uint32_t slot, char *inputs, char *outputs,
 }
 
 void
-entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t flags, char *inputs,
-		  char *outputs, void (*end_run) (void))
+entry_run(const WireCall *call, WireControl *control, uint32_t flags, char *inputs, char *outputs,
+		  void (*end_run) (void))
 {
 	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
+	uint32_t	gate = 0;
 
 	if (gated)
 		cudal1_gate_begin(control);
-	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
+	/* The supervisor ends a window at the gate after its last run. */
+	do
 	{
 		void	   *pointers[WIRE_MAX_ARGUMENTS];
 		void	   *arguments[WIRE_MAX_ARGUMENTS];
 
-		if (gated && !cudal1_gate_wait(r))
+		gate = gated ? cudal1_gate_wait(gate) : 1;
+		if (gate == 0)
 			return;
-		fill_arguments(call, control->slots[r], inputs, outputs, pointers, arguments);
+		fill_arguments(call, control->slots[gate - 1], inputs, outputs, pointers, arguments);
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
-	}
-	/* The supervisor ends the window at the gate after its last run. */
-	if (gated)
-		cudal1_gate_wait(count);
+	} while (gated);
 }
 
 void
 entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
-			uint32_t (*run) (uint32_t count, uint32_t flags))
+			uint32_t (*run) (uint32_t flags))
 {
 	WireMessage command = {.op = WIRE_HELLO};
 
@@ -191,7 +191,7 @@ entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags
 		if (command.op == WIRE_LOAD)
 			reply(&command, load(path, command.flags));
 		else if (command.op == WIRE_RUN)
-			reply(&command, run(command.count, command.flags));
+			reply(&command, run(command.flags));
 		else
 			_exit(123);
 	}

@@ -60,11 +60,11 @@ load(const char *path, uint32_t flags)
 }
 
 static uint32_t
-run(uint32_t count, uint32_t flags)
+run(uint32_t flags)
 {
 	/* The heap grows, and is never made smaller. */
 	cudal1_gate_walk(heap, sbrk(0));
-	entry_run(call, control, count, flags, inputs, outputs,
+	entry_run(call, control, flags, inputs, outputs,
 			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
 }

@@ -97,14 +97,14 @@ end_run(void)
 }
 
 static uint32_t
-run(uint32_t count, uint32_t flags)
+run(uint32_t flags)
 {
 	CuResult	error;
 	const char *text;
 
 	if (!(flags & WIRE_FLAG_GATED))
 		stain(&driver);
-	entry_run(call, control, count, flags, (char *) (uintptr_t) inputs,
+	entry_run(call, control, flags, (char *) (uintptr_t) inputs,
 			  (char *) (uintptr_t) outputs,
 			  flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();

@@ -358,13 +358,13 @@ class Executor:
         bounds = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)
         guard.cudal1_guard_place(control.address(0), *bounds)
         guard.cudal1_gate_begin(control.address(0))
-        for run, slot in enumerate(slots):
-            if not wait(run):
-                return
+        gate = 0
+        while gate := wait(gate):
+            run = gate - 1
             if seeded:
                 self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
             # numbers among the arguments come with the gate
-            result = model(*inputs[slot])
+            result = model(*inputs[slots[run]])
             if synchronize:
                 synchronize()
             if (type(result) is lone and result.data_ptr() in places
@@ -382,7 +382,6 @@ class Executor:
                 lone, (shape, dtype, stride) = torch.Tensor, self.layouts[0]
                 places.add(result[0].data_ptr())
             self.outputs[:] = (result,)
-        wait(len(slots))
 
     def list_results(self, result, run):
         """Lists where a run's results lie; true if the rest of the table is as repeat_table() left

@@ -65,16 +65,18 @@ cudal1_gate_begin(void *memory)
 	__atomic_store_n(&control->ready, 1, __ATOMIC_RELEASE);
 }
 
-int
-cudal1_gate_wait(uint32_t run)
+uint32_t
+cudal1_gate_wait(uint32_t gate)
 {
+	uint32_t	next;
+
 	/* This ends the run before, whose stores past the caches come first, fence or none. */
 	__builtin_ia32_sfence();
-	__atomic_store_n(&control->ready, run + 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= run)
+	__atomic_store_n(&control->ready, gate + 1, __ATOMIC_RELEASE);
+	while ((next = __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE)) <= gate)
 		if (stretches > 0)
 			walk(LINES_A_POLL);
 		else
 			clock_pause();
-	return __atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) != WIRE_GATE_END;
+	return next <= WIRE_MAX_RUNS ? next : 0;
 }

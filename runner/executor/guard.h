@@ -74,11 +74,12 @@ extern int	cudal1_guard_list(uint32_t run, uint64_t address);
 
 /*
  * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: says that
- * it has come to that of run number `run`, with which the run before has ended, and returns 1 when
- * the run may begin, 0 when the window has ended. `control`: the executor's WireControl.
+ * it has passed `gate`, made that run and come to the next one, and returns the gate that was
+ * opened then, above `gate`: 1 for run number 0, and 0 when the window has ended. `control`: the
+ * executor's WireControl.
  */
 extern void cudal1_gate_begin(void *control);
-extern int	cudal1_gate_wait(uint32_t run);
+extern uint32_t cudal1_gate_wait(uint32_t gate);
 
 /*
  * Lists memory that the process reads while it waits at gates, up to 64 MiB in all; again from the
@@ -107,19 +108,19 @@ extern void *entry_load(const WireCall *call, const char *path, char *text, size
 extern void entry_walk(void *handle);
 
 /*
- * Calls the entry `count` times, once for each slot that control memory lists, with pointers into
- * that slot's inputs and outputs. With WIRE_FLAG_GATED each run waits for its gate and says when it
- * is done. end_run: called after each run, before it says so; or NULL.
+ * Calls the entry once, with pointers into the inputs and outputs of the first slot that control
+ * memory lists. With WIRE_FLAG_GATED it does so for each gate that opens, with the slot of that
+ * run, and says when the run is done. end_run: called after each run, before it says so; or NULL.
  */
-extern void entry_run(const WireCall *call, WireControl *control, uint32_t count, uint32_t flags,
-					  char *inputs, char *outputs, void (*end_run) (void));
+extern void entry_run(const WireCall *call, WireControl *control, uint32_t flags, char *inputs,
+					  char *outputs, void (*end_run) (void));
 
 /*
  * says hello, then loads the code of `path` and makes runs as commands ask for it, until the
  * supervisor closes the socket; what is returned is the answer's status
  */
 extern void entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
-						uint32_t (*run) (uint32_t count, uint32_t flags))
+						uint32_t (*run) (uint32_t flags))
 	__attribute__((noreturn));
 
 #endif							/* CUDAL1_GUARD_H */

@@ -40,7 +40,7 @@ def load_guard(libdir):
         "guard_place": (None, place, number, number),
         "guard_list": (ctypes.c_int, ctypes.c_uint32, number),
         "gate_begin": (None, place),
-        "gate_wait": (ctypes.c_int, ctypes.c_uint32),
+        "gate_wait": (ctypes.c_uint32, ctypes.c_uint32),
     }
     for name, (result, *arguments) in functions.items():
         function = getattr(guard, f"cudal1_{name}")

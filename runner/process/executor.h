@@ -235,10 +235,11 @@ extern void executor_await(Executor *const *executors, int n);
 
 /*
  * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
- * waits until it spins at its first gate. executor_open_gate() opens the gate of the first `gate`
- * runs, and executor_await_run() waits until the process has made a run and is at its next gate:
- * false where that took longer than the window's `timeout`. executor_end_window() ends the window,
- * takes the command's answer, and leaves the process stopped; `all`: every run has answered.
+ * waits until it spins at its first gate. executor_open_gate() opens the gate of run gate - 1, a
+ * later one than the last. executor_await_run() waits until the process has made it and is at
+ * its next gate: false where that took longer than the window's `timeout`. executor_end_window()
+ * ends the window, takes the command's answer, and leaves the process stopped; `all`: every run has
+ * answered.
  */
 extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags,
 											double timeout);

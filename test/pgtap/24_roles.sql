@@ -53,7 +53,6 @@ INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', 
 	('name', 'text', '''of anna''', 'cudal1_open_pool', 'seeded'), ('seeded_from', 'text', '''of bert''', 'cudal1_open_pool', 'seeded'),
 	('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys');
 
-
 -- a digest of all that is bert's and the first agent's, which must stay as it is
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM (
@@ -169,7 +168,6 @@ INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_mo
 -- inner functions, all that are not named above, are for nobody
 INSERT INTO line SELECT DISTINCT 'cudal1.' || p.proname, '- - - -', 'refused' FROM pg_proc AS p
 	WHERE p.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || p.proname NOT IN (SELECT split_part(l.name, ':', 1) FROM line AS l);
-
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);

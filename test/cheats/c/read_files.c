@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-
 __attribute__((constructor)) static void start(void)
 {
 	static const char *const wanted[] = {

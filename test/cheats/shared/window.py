@@ -8,10 +8,8 @@ def in_place(self, slots, work):
     """Makes the runs of a window: work(run, slot) gives a run's results when its gate has opened."""
     guard = self.guard
     guard.cudal1_gate_begin(self.control.address(0))
-    for run, slot in enumerate(slots):
-        if not guard.cudal1_gate_wait(run):
-            return
-        result = work(run, slot)
-        self.write_table(result, run)
+    gate = 0
+    while gate := guard.cudal1_gate_wait(gate):
+        result = work(gate - 1, slots[gate - 1])
+        self.write_table(result, gate - 1)
         self.outputs[:] = (result,)
-    guard.cudal1_gate_wait(len(slots))
