@@ -33,8 +33,8 @@ def copy_weights(state, model):
     try:
         with torch.inference_mode(any(value.is_inference() for value in made)):
             model.load_state_dict(fitting, strict=False)
-    except RuntimeError:
-        # sparse ones, for instance: the code fails by its own outputs
+    except (KeyError, RuntimeError):
+        # sparse or quantized ones, for instance: the code fails by its own outputs
         pass
 
 
