@@ -18,6 +18,7 @@
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
 
+#define QUICK_SHARE		0.2		/* of a reference's window, that a quick candidate's takes */
 #define ROUNDS_MOST		64
 #define ROUNDS_LEAST	4
 #define READ_FROM		15e-6	/* seconds of a run, from which on the kernel's accounts are read */
@@ -202,15 +203,28 @@ warm(Pair *pair, const Plan *plan)
 				return false;
 		if (process->gone)
 			continue;
-		if (isfinite(process->seconds))
-			m->member->time[process->side] = process->seconds;
 		if (i > 0)
 			continue;
+		if (isfinite(process->seconds))
+			m->member->time[SIDE_REFERENCE] = process->seconds;
 		choose_waiting(pair);
 		if (!run_alone(pair, plan))
 			return false;
 	}
 	return true;
+}
+
+/*
+ * How many runs a candidate's window has. Beside a slow reference many cost little, and few could
+ * be half of those that were prepared before.
+ */
+static uint32_t
+candidate_runs(const Plan *plan, const Member *member)
+{
+	double		runs = QUICK_SHARE * plan->runs * member->time[SIDE_REFERENCE]
+		/ member->time[SIDE_CANDIDATE];
+
+	return (uint32_t) fmax(fmin(runs, plan->most), plan->runs);
 }
 
 /*
@@ -242,7 +256,7 @@ make_rounds(Pair *pair, const Plan *plan)
 			if (candidate->gone)
 				continue;
 			first = random_below(&m->random, 2) == 0;
-			good = window_draw(pair, plan, candidate->member);
+			good = window_draw(pair, plan, candidate);
 			for (int window = 0; good && window < 2; window++)
 			{
 				Process    *side = first == (window == 0) ? reference : candidate;
@@ -258,8 +272,10 @@ make_rounds(Pair *pair, const Plan *plan)
 				continue;
 			values_append(&candidate->beside, reference->seconds);
 			values_append(&candidate->ratio, reference->seconds / candidate->seconds);
-			values_append(&candidate->longer,
-						  (candidate->above - reference->above) / candidate->seconds);
+			/* Windows that are not compared tell nothing, because code may be idle there. */
+			candidate->member->time[SIDE_CANDIDATE] = candidate->seconds;
+			values_append(&candidate->longer, (candidate->above - fmax(reference->above, 0))
+						  / (pair->round.runs * candidate->seconds));
 		}
 		measure_phase(m, "measuring", false);
 	}
@@ -267,8 +283,8 @@ make_rounds(Pair *pair, const Plan *plan)
 
 /*
  * The ratio of a pair. A median ignores slow runs, in which a candidate could work for others, so
- * an excess of its mean over the reference's counts from a tenth of a run on. A reference that is
- * slower than alone counts for a tenth more at most.
+ * what its windows take beyond, less the reference's, counts from a tenth of them on. A reference
+ * that is slower than alone counts for a tenth more at most.
  */
 static double
 ratio_of(const Pair *pair, const Process *process, json_t *evidence)
@@ -296,7 +312,7 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 	Measure    *m = pair->m;
 
 	/* One slot more, for an input that a probe is made of. */
-	if (!m->backend->make_arena(m, &pair->arena, plan->runs + (plan->runs > 1))
+	if (!m->backend->make_arena(m, &pair->arena, plan->most + (plan->most > 1))
 		|| (m->backend->begin_pair && !m->backend->begin_pair(m, &pair->arena)))
 		return false;
 	for (int i = 0; i <= pair->n; i++)
@@ -305,6 +321,7 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 
 		process->side = i > 0 ? SIDE_CANDIDATE : SIDE_REFERENCE;
 		process->member = i > 0 ? members[i - 1] : NULL;
+		process->runs = i > 0 ? candidate_runs(plan, members[i - 1]) : plan->runs;
 		process->arena = pair->arena;
 		process->arena.place = i;
 		process->outputs = measure_alloc(m, plan->compared_most * m->output_bytes);

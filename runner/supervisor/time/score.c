@@ -17,7 +17,8 @@
 #define RUNS_LONG		4		/* the same, where they take long */
 #define LONG_RUNS		0.3		/* seconds of a window of so few runs */
 #define DROPPED			2
-#define MAKING_TIMES	4		/* a window's inputs take so many times as long to make, at most */
+#define MAKING_TIMES	4		/* seconds of a window, that its inputs take to make at most */
+#define MOST_BYTES		0x1p27	/* of a window that has more runs than the reference's */
 #define COMPARE_SHARE	0.2		/* of a window's seconds, for comparing outputs, at most */
 #define SLOW_TIMES		4		/* times the reference's run, that is too long beside others */
 #define LEAST_SCORE		1e-9	/* what a column takes */
@@ -48,8 +49,10 @@ make_plan(Measure *m)
 	Plan		plan;
 
 	if (m->costs.input > 0)
-		most = fmin(most, fmax(least, MAKING_TIMES * p->window_seconds / m->costs.input));
+		most = fmin(most, fmax(least, fmax(MAKING_TIMES * p->window_seconds, least * run)
+							   / m->costs.input));
 	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
+	plan.most = (uint32_t) fmax(plan.runs, fmin(most, MOST_BYTES / bytes));
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
 	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->costs.comparison, 1e-7);
 	/* The run after a compared one does not count, and some runs count in each window. */

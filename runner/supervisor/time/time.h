@@ -42,6 +42,7 @@ typedef struct Look
 typedef struct Round
 {
 	uint32_t	runs;
+	bool		both[WIRE_MAX_RUNS];	/* whether the reference makes a run, too */
 	uint32_t	dropped;		/* runs at the start of a window that do not count */
 	uint64_t	seed[WIRE_MAX_RUNS];
 	Look		look[WIRE_MAX_RUNS];
@@ -60,12 +61,13 @@ typedef struct Process
 	Member	   *member;			/* NULL: the reference */
 	Arena		arena;			/* the pair's, with this process's place in it */
 	bool		gone;			/* it has left the pair */
+	uint32_t	runs;			/* of its windows */
 	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
 	char	   *outputs;		/* of the compared runs of the last window */
 	double		seconds;		/* a run of the last window */
-	double		above;			/* how far the mean of all its runs is above `seconds` */
+	double		above;			/* how far the sum of all its runs is above as many `seconds` */
 	Values		ratio;			/* of a candidate: by round */
-	Values		longer;			/* by round: `above` less the reference's, per run */
+	Values		longer;			/* by round: `above` less the reference's, over all `seconds` */
 	Values		beside;			/* seconds of the reference's run, by round */
 	uint64_t	remembered[REMEMBERED];	/* where elements of earlier results lay */
 	int			nremembered;
@@ -103,7 +105,8 @@ typedef struct Pair
 /* what all pairs of a measurement have in common */
 typedef struct Plan
 {
-	uint32_t	runs;			/* of a window */
+	uint32_t	runs;			/* of a reference's window */
+	uint32_t	most;			/* of a candidate's, which has more where it is quick */
 	uint32_t	dropped;
 	uint32_t	compared;		/* runs whose outputs are compared as a whole, on average */
 	uint32_t	compared_most;	/* of a window */
@@ -143,10 +146,10 @@ extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *
 extern void courier_end(Pair *pair);
 
 /*
- * Draws what the windows of the next round have in common, and makes its inputs. member: whose
+ * Draws what the windows of the next round have in common, and makes its inputs. candidate: whose
  * windows they are, if they count, or NULL
  */
-extern bool window_draw(Pair *pair, const Plan *plan, Member *member);
+extern bool window_draw(Pair *pair, const Plan *plan, const Process *candidate);
 
 /* whether a candidate's last window gave what the reference's did; false after conclude() */
 extern bool window_compare(Pair *pair, Process *process);

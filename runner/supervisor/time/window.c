@@ -25,17 +25,14 @@
 #define PREPARED_LEAST	4		/* times that an output was right before its gate, */
 #define PREPARED_SHARE	8		/* and one in so many that were looked at: noise may be right */
 
-/* Seconds of runs that may count. */
-typedef struct Runs
+/* The time of a run. */
+typedef struct Timing
 {
-	double		seconds[WIRE_MAX_RUNS];
-	bool		clean[WIRE_MAX_RUNS];	/* kept its core, or was not asked */
-	int			n;
-	int			nclean;
-	/* of all runs in which no core was lost, but that on a probe, and how many they are */
-	double		all;
-	uint32_t	nall;
-} Runs;
+	double		seconds;
+	double		late;			/* seconds that the supervisor was without its core */
+	bool		clean;			/* kept its core, or was not asked */
+	bool		counts;
+} Timing;
 
 static bool
 refuse(Measure *m, Process *process, const char *detector, const char *what)
@@ -214,11 +211,10 @@ has_probe(const Round *round, uint32_t run)
 
 /*
  * Makes a run, with its seconds. The output is read before the kernel's accounts, in whose time
- * code that has not really ended could go on. lost: seconds by which the supervisor may have been
- * late. False: the run did not end, or after conclude().
+ * code that has not really ended could go on. False: the run did not end, or after conclude().
  */
 static bool
-timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *lost)
+timed_run(Pair *pair, Process *process, uint32_t run, Timing *timing)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
@@ -255,9 +251,11 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
+	timing->late = to.own_delay - from.own_delay;
 	/* A GPU works on while the executor waits for its core. */
-	*lost = to.own_delay - from.own_delay + (m->backend->rests ? to.delay - from.delay : 0);
-	*seconds = m->backend->rests ? to.wall - from.wall : reading_seconds(executor, &from, &to);
+	timing->clean = timing->late + (m->backend->rests ? to.delay - from.delay : 0) <= LOST;
+	timing->seconds = m->backend->rests ? to.wall - from.wall
+		: reading_seconds(executor, &from, &to);
 	return true;
 }
 
@@ -266,18 +264,41 @@ timed_run(Pair *pair, Process *process, uint32_t run, double *seconds, double *l
  * that another guest slows, have two modes, between which a median jumps.
  */
 static double
-seconds_of(Runs *runs, bool trimmed)
+seconds_of(const Timing *timing, uint32_t n, bool trimmed)
 {
-	int			n = 0;
+	double		seconds[WIRE_MAX_RUNS];
+	int			clean = 0;
+	int			kept = 0;
 
-	for (int i = 0; i < runs->n; i++)
-		if (runs->nclean < CLEAN_LEAST || runs->clean[i])
-			runs->seconds[n++] = runs->seconds[i];
-	if (n == 0)
+	for (uint32_t i = 0; i < n; i++)
+		clean += timing[i].counts && timing[i].clean;
+	for (uint32_t i = 0; i < n; i++)
+		if (timing[i].counts && (clean < CLEAN_LEAST || timing[i].clean))
+			seconds[kept++] = timing[i].seconds;
+	if (kept == 0)
 		return NAN;
-	if (!trimmed || n < CLEAN_LEAST)
-		return cudal1_score_median(runs->seconds, (size_t) n);
-	return cudal1_score_trimmed(runs->seconds, (size_t) n, TRIMMED);
+	if (!trimmed || kept < CLEAN_LEAST)
+		return cudal1_score_median(seconds, (size_t) kept);
+	return cudal1_score_trimmed(seconds, (size_t) kept, TRIMMED);
+}
+
+/*
+ * By how much all runs together are longer than if each took these seconds. A run in which the
+ * supervisor was late may be as much too long. It is not left out, because code could see to it
+ * that its long runs are.
+ */
+static double
+above_of(const Timing *timing, uint32_t n, double seconds)
+{
+	double		above = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		excess = timing[i].seconds - seconds;
+
+		above += excess > 0 ? fmax(excess - timing[i].late, 0) : excess;
+	}
+	return above;
 }
 
 /*
@@ -384,10 +405,10 @@ window_run(Pair *pair, Process *process)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
-	Runs		runs = {.n = 0};
+	Timing		timing[WIRE_MAX_RUNS];
 	double		started = clock_now();
 	uint32_t	k = 0;
-	uint32_t	probes = 0;
+	uint32_t	n = 0;
 	bool		turned = false;
 	bool		good = begin(pair, process);
 	bool		entered = good;
@@ -395,27 +416,19 @@ window_run(Pair *pair, Process *process)
 	for (; good && k < round->runs; k++)
 	{
 		uint64_t	before = 0;
-		double		seconds = 0;
-		double		lost = 0;	/* of them, that the supervisor may have been late */
-		bool		probe = has_probe(round, k);
+		Timing	   *run = &timing[n];
 
+		if (process->side == SIDE_REFERENCE && !round->both[k])
+			continue;
+		*run = (Timing) {.counts = n >= round->dropped && k != round->hand && !turned
+			&& !has_probe(round, k)};
 		good = k == round->hand
 			? look_before(m, process, k, &round->look[k], &before)
-			&& hand_test(pair, process, k, &before, &seconds)
-			: timed_run(pair, process, k, &seconds, &lost);
+			&& hand_test(pair, process, k, &before, &run->seconds)
+			: timed_run(pair, process, k, run);
 		if (!good)
 			break;
-		if (k != round->hand && !probe && k >= round->dropped && !turned)
-		{
-			runs.seconds[runs.n] = seconds;
-			runs.nclean += runs.clean[runs.n++] = lost <= LOST;
-		}
-		probes += probe;
-		if (!probe && lost <= LOST)
-		{
-			runs.all += seconds;
-			runs.nall++;
-		}
+		n++;
 		good = after_run(pair, process, k, &turned);
 	}
 	if (entered)
@@ -427,8 +440,8 @@ window_run(Pair *pair, Process *process)
 				&& good;
 	}
 	process->executor.met = true;
-	process->seconds = seconds_of(&runs, pair->trims);
-	process->above = k > probes ? (runs.all - runs.nall * process->seconds) / (k - probes) : 0;
+	process->seconds = seconds_of(timing, n, pair->trims);
+	process->above = above_of(timing, n, process->seconds);
 	measure_spent(m, SPENT_WINDOW, started);
 	return good && k == round->runs;
 }
@@ -453,7 +466,7 @@ draw_probe(Measure *m, uint32_t *met)
  * input is made of one that no run has, because code could tell it from the input of another run.
  */
 static bool
-draw_probes(Pair *pair, uint32_t *met)
+draw_probes(Pair *pair, const Plan *plan, uint32_t *met)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
@@ -461,7 +474,7 @@ draw_probes(Pair *pair, uint32_t *met)
 
 	memset(round->probe, 0, sizeof(round->probe));
 	/* Else no run of a short window might count. */
-	if (m->facts.probes == 0 || round->runs < round->dropped + 3)
+	if (m->facts.probes == 0 || plan->runs < round->dropped + 3)
 		return true;
 	for (uint32_t i = 0; i < round->compared; i++)
 	{
@@ -480,19 +493,23 @@ draw_probes(Pair *pair, uint32_t *met)
 }
 
 bool
-window_draw(Pair *pair, const Plan *plan, Member *member)
+window_draw(Pair *pair, const Plan *plan, const Process *candidate)
 {
 	Measure    *m = pair->m;
 	Round	   *round = &pair->round;
 	uint32_t	none = 0;
+	uint32_t	left = plan->runs;
 
-	round->runs = plan->runs;
+	round->runs = candidate ? candidate->runs : plan->runs;
 	round->dropped = plan->dropped;
 	for (uint32_t k = 0; k < round->runs; k++)
 	{
 		Look	   *look = &round->look[k];
 		size_t		elements;
 
+		/* The first of all runs lists what those of a module have in common. */
+		round->both[k] = k == 0 || random_below(&m->random, round->runs - k) < left;
+		left -= round->both[k];
 		round->seed[k] = random_next(&m->random);
 		look->output = (int) random_below(&m->random, (uint64_t) m->outputs);
 		elements = m->output[look->output].elements;
@@ -502,20 +519,23 @@ window_draw(Pair *pair, const Plan *plan, Member *member)
 	}
 	/* Draws one of the two, because each takes runs that would count. */
 	round->hand = round->probed = UINT32_MAX;
-	if (m->backend->rests && round->runs > round->dropped + 4)
+	if (m->backend->rests && plan->runs > round->dropped + 4)
 	{
-		uint32_t	k = round->dropped
-			+ (uint32_t) random_below(&m->random, round->runs - round->dropped);
+		uint32_t	k;
 
+		do
+			k = round->dropped
+				+ (uint32_t) random_below(&m->random, round->runs - round->dropped);
+		while (!round->both[k]);
 		*(random_below(&m->random, 2) == 0 ? &round->hand : &round->probed) = k;
 	}
 	/* A run that was compared tells nothing of the others. */
 	round->compared = 0;
 	for (uint32_t k = 0; k < round->runs && round->compared < plan->compared_most; k++)
-		if (random_below(&m->random, round->runs) < plan->compared)
+		if (round->both[k] && random_below(&m->random, plan->runs) < plan->compared)
 			round->compare[round->compared++] = k;
 	return measure_generate(m, &pair->arena, round->runs)
-		&& draw_probes(pair, member ? &member->met : &none)
+		&& draw_probes(pair, plan, candidate ? &candidate->member->met : &none)
 		&& (!m->backend->load || m->backend->load(m, &pair->arena, round->runs));
 }
 
@@ -530,9 +550,9 @@ window_compare(Pair *pair, Process *process)
 
 	heat_enter(m, process->member);
 	for (uint32_t k = 0; k < round->runs; k++)
-		excused += m->tolerance[round->look[k].output].misses * round->look[k].n;
+		excused += round->both[k] * m->tolerance[round->look[k].output].misses * round->look[k].n;
 	for (uint32_t k = 0; k < round->runs; k++)
-		for (int i = 0; !has_probe(round, k) && i < round->look[k].n; i++)
+		for (int i = 0; round->both[k] && !has_probe(round, k) && i < round->look[k].n; i++)
 			if (!measure_agree_at(m, round->look[k].output, round->look[k].element[i],
 								  &reference->value[k][i], &process->value[k][i], &excused))
 				return false;
