@@ -215,8 +215,8 @@ warm(Pair *pair, const Plan *plan)
 }
 
 /*
- * How many runs a candidate's window has. Beside a slow reference many cost little, and few could
- * be half of those that were prepared before.
+ * How many runs a candidate's window has. Quick code has more than its reference: a few runs are
+ * cold, and most of a few may have been prepared before.
  */
 static uint32_t
 candidate_runs(const Plan *plan, const Member *member)
