@@ -480,7 +480,7 @@ check_counting(void)
 	slow_first = 1;
 	pair.reads = false;
 	round_of(HONEST);
-	check(processes[1].seconds > 1.5 * RUN,
+	check(processes[1].seconds > 2 * RUN,
 		  "of runs too short to read the kernel's accounts that is not known");
 	pair.reads = true;
 	pair.trims = false;
