@@ -310,9 +310,15 @@ static bool
 begin(Pair *pair, const Plan *plan, Member *const *members)
 {
 	Measure    *m = pair->m;
+	uint32_t	most = plan->runs;
 
+	for (int i = 1; i <= pair->n; i++)
+	{
+		pair->process[i].runs = candidate_runs(plan, members[i - 1]);
+		most = (uint32_t) fmax(most, pair->process[i].runs);
+	}
 	/* One slot more, for an input that a probe is made of. */
-	if (!m->backend->make_arena(m, &pair->arena, plan->most + (plan->most > 1))
+	if (!m->backend->make_arena(m, &pair->arena, most + (most > 1))
 		|| (m->backend->begin_pair && !m->backend->begin_pair(m, &pair->arena)))
 		return false;
 	for (int i = 0; i <= pair->n; i++)
@@ -321,7 +327,6 @@ begin(Pair *pair, const Plan *plan, Member *const *members)
 
 		process->side = i > 0 ? SIDE_CANDIDATE : SIDE_REFERENCE;
 		process->member = i > 0 ? members[i - 1] : NULL;
-		process->runs = i > 0 ? candidate_runs(plan, members[i - 1]) : plan->runs;
 		process->arena = pair->arena;
 		process->arena.place = i;
 		process->outputs = measure_alloc(m, plan->compared_most * m->output_bytes);

@@ -17,7 +17,7 @@
 #define RUNS_LONG		4		/* the same, where they take long */
 #define LONG_RUNS		0.3		/* seconds of a window of so few runs */
 #define DROPPED			2
-#define MAKING_TIMES	4		/* seconds of a window, that its inputs take to make at most */
+#define MAKING_TIMES	4		/* times window_seconds, that inputs of a window take to make */
 #define MOST_BYTES		0x1p27	/* of a window that has more runs than the reference's */
 #define COMPARE_SHARE	0.2		/* of a window's seconds, for comparing outputs, at most */
 #define SLOW_TIMES		4		/* times the reference's run, that is too long beside others */

@@ -61,7 +61,7 @@ typedef struct Process
 	Member	   *member;			/* NULL: the reference */
 	Arena		arena;			/* the pair's, with this process's place in it */
 	bool		gone;			/* it has left the pair */
-	uint32_t	runs;			/* of its windows */
+	uint32_t	runs;			/* of a candidate's windows */
 	uint64_t	value[WIRE_MAX_RUNS][LOOKS];	/* what was read at once, in the last window */
 	char	   *outputs;		/* of the compared runs of the last window */
 	double		seconds;		/* a run of the last window */
