@@ -225,6 +225,7 @@ typedef struct ReferenceFacts
 	/* how far its outputs move by rounding errors, in tolerances; 0: within one */
 	double		moves;
 	bool		sound;			/* it passed its checks */
+	bool		depends;		/* its outputs are others on probes */
 	/* pytorch: it is a function only where its state is restored before each run */
 	bool		restores;
 	char		state[300];		/* names of the attributes that its runs change */

@@ -34,11 +34,15 @@ END
 is(certified('work'), 'passed', 'work: the task has passed');
 is($node->safe_psql('postgres', q{SELECT bytes, operations, seconds > 0 FROM cudal1_light('work')}), '7168||t', 'work: its bytes, and what memory allows');
 
+sub add
+{
+	my ($task, $body, $options) = @_;
+	$node->safe_psql('postgres', "SELECT cudal1_add_task('$task', \$\$static float calls; void solve(const float *x, float *y) { $body }\$\$, 'c', "
+		  . q{'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}', options => '} . "$options')");
+}
+
 # nobody asked, and the device has nothing to do
-$node->safe_psql('postgres', <<'END');
-SELECT cudal1_add_task('unasked', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }$$, 'c',
-	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
-END
+add('unasked', 'for (int i = 0; i < 64; i++) y[i] = 2 * x[i];', '{}');
 ok($node->poll_query_until('postgres', q{SELECT certified = 'passed' FROM cudal1.task WHERE name = 'unasked'}), 'unasked: the task has passed in time');
 is($node->safe_psql('postgres', q{SELECT reference_state FROM cudal1.task WHERE name = 'unasked'}), 'good', 'and its reference was checked');
 
@@ -46,26 +50,22 @@ is($node->safe_psql('postgres', q{SELECT reference_state FROM cudal1.task WHERE 
 sub checked
 {
 	my ($task, $body) = @_;
-	$node->safe_psql('postgres', "SELECT cudal1_add_task('$task', \$\$static float calls; void solve(const float *x, float *y) { $body }\$\$, 'c', "
-		  . q{'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}')});
+	add($task, $body, '{}');
 	$node->poll_query_until('postgres', "SELECT reference_state = 'bad' FROM cudal1.task WHERE name = '$task'");
 	return $node->safe_psql('postgres', "SELECT reference_detail FROM cudal1.task WHERE name = '$task'");
 }
 like(checked('keeps', 'calls++; for (int i = 0; i < 64; i++) y[i] = x[i] + calls;'), qr/does not agree with itself/, 'one that counts its calls is found');
 like(checked('ignores', 'for (int i = 0; i < 64; i++) y[i] = i;'), qr/returns the same for other inputs/, 'and one that ignores its inputs');
-like(checked('underflows', 'for (int i = 0; i < 64; i++) y[i] = 1e-40f * x[i] * (i < 2);'), qr/returns the same for other inputs/,
-	'and one whose few numbers are no normal ones');
+like(checked('underflows', 'for (int i = 0; i < 64; i++) y[i] = 1e-40f * x[i] * (i < 2);'), qr/the same for other/, 'and one whose few numbers are no normal ones');
 like(checked('broken', 'no;'), qr/reference/, 'and one that does not compile');
 $node->psql('postgres', q{SELECT cudal1_submit('keeps', 'void solve(const float *x, float *y) {}')}, stderr => \my $refused);
 like($refused, qr/the reference of task "keeps" cannot be measured/, 'nothing can be submitted then');
 
 # an output that the tolerance can't tell from a constant, of a task whose inputs are never large
-$node->safe_psql('postgres', <<'END');
-SELECT cudal1_add_task('idle', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 100 + 4e-6f * x[i]; }$$, 'c',
-	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',
-	options => '{"certify": true, "probes": {"scale": false, "outliers": false}}')
-END
+add('idle', 'for (int i = 0; i < 64; i++) y[i] = 100 + 4e-6f * x[i];', '{"certify": true, "probes": {"scale": false, "outliers": false}}');
 is(certified('idle'), 'weak: the output for other inputs', 'idle: the task is weak');
+add('saturates', 'for (int i = 0; i < 64; i++) y[i] = x[i] > 9 ? x[i] : 0;', '{"certify": true}');
+is(certified('saturates'), 'weak: zeros', 'saturates, but for inputs of probes: the task is weak, and its reference good');
 is($node->safe_psql('postgres', q{SELECT success FROM cudal1_speedup_report() WHERE level = 'All'}), '0', 'and the report knows of no success');
 
 SKIP:

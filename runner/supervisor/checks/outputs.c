@@ -129,7 +129,8 @@ static bool
 underflows(const Measure *m, int output)
 {
 	return tensor_dtype_is_float(m->output[output].dtype)
-		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
+		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale > 0
+		&& m->tolerance[output].scale < FLT_MIN;
 }
 
 bool

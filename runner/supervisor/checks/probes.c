@@ -323,9 +323,8 @@ learn_tolerance(Checks *c, Probe *probe, const char *expected, int output, size_
 	Tolerance  *t = &probe->tolerance[output];
 
 	*t = m->tolerance[output];
-	if (probe->kind == PROBE_NEAR)
-		return true;
-	if (!tensor_dtype_is_float(m->output[output].dtype) || m->output[output].elements == 0)
+	if (probe->kind == PROBE_NEAR || !tensor_dtype_is_float(m->output[output].dtype)
+		|| m->output[output].elements == 0)
 		return true;
 	t->bases = NULL;
 	t->size = 0;
@@ -368,6 +367,7 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 			|| !signal_moves(m, o, expected + at, moved + at, t, &moves))
 			return false;
 		probe->infinite += ordinary.infinite;
+		m->facts.depends |= ordinary.mismatches > 0 && probe->kind != PROBE_NEAR;
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
 		{

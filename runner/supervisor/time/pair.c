@@ -201,9 +201,7 @@ warm(Pair *pair, const Plan *plan)
 			if (!window_draw(pair, plan, NULL)
 				|| (!window_run(pair, process) && !leaves(pair, process)))
 				return false;
-		if (process->gone)
-			continue;
-		if (i > 0)
+		if (process->gone || i > 0)
 			continue;
 		if (isfinite(process->seconds))
 			m->member->time[SIDE_REFERENCE] = process->seconds;
