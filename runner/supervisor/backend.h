@@ -138,9 +138,12 @@ typedef struct Backend
 	/* whether the device has come to rest; NULL where work ends when its process is stopped */
 	bool		(*rests) (Measure *m, bool *rests);
 
-	/* the outputs of a run, gathered */
+	/*
+	 * An output of a run, gathered: of functions from its slot, of modules from where the process
+	 * says that it lies, `listed` being the copy of that.
+	 */
 	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
-						 uint32_t run, uint32_t slot, void *out);
+						 uint32_t slot, int output, const WireTensor *listed, void *out);
 	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
 	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */

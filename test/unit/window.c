@@ -58,7 +58,7 @@ static Measure measure = {.job = &job,.options = &options,.backend = &backend,
 	.member = &member,.result = &member.result,.outputs = 1};
 static WireControl control[2];
 static Process processes[2];
-static Pair pair = {.m = &measure,.process = processes,.n = 1};
+static Pair pair = {.m = &measure,.process = processes,.n = 1,.reads = true};
 static char *outputs[2];
 static Plan plan = {.runs = RUNS,.dropped = 2,.compared = 2,.compared_most = 4};
 
@@ -210,10 +210,10 @@ rests(Measure *m, bool *rest)
 }
 
 static bool
-read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-			uint32_t slot, void *out)
+read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot,
+			int output, const WireTensor *listed, void *out)
 {
-	memcpy(out, result_of(run), ELEMENTS * sizeof(float));
+	memcpy(out, result_of(slot), ELEMENTS * sizeof(float));
 	return true;
 }
 
@@ -484,8 +484,7 @@ check_counting(void)
 		  "of runs too short to read the kernel's accounts that is not known");
 	pair.reads = true;
 	pair.trims = false;
-	for (uint32_t i = 0; i < 12; i++)
-		lost[i] = UINT32_MAX;
+	memset(lost, 0xff, sizeof(lost));
 	plan.runs = RUNS / 4;
 	check(always(HONEST, OUTCOME_SUCCESSFUL, 50) && runs[0] == RUNS / 4 && runs[1] == RUNS,
 		  "a quick candidate has more runs, of which the reference makes some");
@@ -595,15 +594,16 @@ main(void)
 		.elements = ELEMENTS,.bytes = ELEMENTS * sizeof(float)};
 	measure.output_bytes = ELEMENTS * sizeof(float);
 	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
-	pair.reads = true;
 	for (int i = 0; i < 2; i++)
 	{
 		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);
 		processes[i] = (Process) {.side = (Side) i,.runs = RUNS,.member = i == 1 ? &member : NULL,
 			.outputs = outputs[i],.executor = {.control = &control[i],.log_fd = -1}};
+		control[i].tensors = 1;
+		for (uint32_t k = 0; k < RUNS; k++)
+			control[i].table[k] = (WireTensor) {0, WIRE_FLOAT32, 1, {ELEMENTS}, {1}};
 	}
-	for (uint32_t i = 0; i < 12; i++)
-		lost[i] = UINT32_MAX;
+	memset(lost, 0xff, sizeof(lost));
 	slow_first = 1;
 	become(false, false);
 	check_counting();

@@ -92,14 +92,12 @@ c_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t si
 }
 
 static bool
-c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-			   uint32_t slot, void *out)
+c_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot, int output,
+	   const WireTensor *listed, void *out)
 {
 	const char *from = arena->outputs + slot * arena->output_slot_bytes;
 
-	for (int i = 0; i < m->outputs; i++)
-		memcpy((char *) out + m->output[i].gathered, from + m->output[i].offset,
-			   m->output[i].bytes);
+	memcpy(out, from + m->output[output].offset, m->output[output].bytes);
 	return true;
 }
 
@@ -120,7 +118,7 @@ c_compiler(Measure *m, Compiler *compiler, bool lines)
 #define COMPILED_CALLS \
 	.generate = c_generate, .start = c_start, .stage = c_stage, \
 	.bring = c_bring, .warm = c_warm, .element = c_element, .peek = c_peek, \
-	.read = c_read_outputs, HOST_CALLS
+	.read = c_read, HOST_CALLS
 /* clang-format on */
 
 const Backend backend_c = {

@@ -86,29 +86,12 @@ torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, 
 }
 
 static bool
-torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-					   uint32_t slot, void *out)
+torch_cpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot,
+			   int output, const WireTensor *listed, void *out)
 {
-	WireTensor	table[WIRE_MAX_TENSORS];
-	WireStretch stretch;
+	ExecutorResult result = executor_read_tensor(executor, listed, &m->output[output], out);
 
-	if (!measure_table(m, executor, side, run, table))
-		return false;
-	for (int i = 0; i < m->outputs; i++)
-	{
-		ExecutorResult result;
-
-		if (!measure_check_layout(m, side, i, &table[i]))
-			return false;
-		result = executor_read_tensor(executor, &table[i], &m->output[i],
-									  (char *) out + m->output[i].gathered);
-		if (result != EXECUTOR_OK)
-			return measure_failed(m, side, executor, result, "as an output was read");
-		/* two results in one memory are none */
-		if (m->outputs > 1 && !torch_cpu_overwrite(m, executor, side, run, i, &stretch))
-			return false;
-	}
-	return true;
+	return measure_failed(m, side, executor, result, "as an output was read");
 }
 
 /*
@@ -145,6 +128,6 @@ const Backend backend_torch_cpu = {
 	.element = torch_cpu_element,
 	.peek = torch_cpu_peek,
 	.overwrite = torch_cpu_overwrite,
-	.read = torch_cpu_read_outputs,
+	.read = torch_cpu_read,
 	.inputs_same = torch_cpu_inputs_same,
 };

@@ -88,16 +88,6 @@ extern bool measure_compare(Measure *m, const char *expected, const char *found)
 extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
 							 const uint64_t *found, double *excused);
 
-/* whether a tensor is of the type and shape of an output; false after conclude() */
-extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
-
-/*
- * pytorch: a run's part of the table, copied once: it lies in memory that the executor can write.
- * False after conclude()
- */
-extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
-						  WireTensor *table);
-
 /* Memory for outputs to be compared, on a GPU an address of its memory; NULL after conclude() */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);

@@ -70,31 +70,21 @@ gather(Measure *m, const Tensor *layout, CuAddress from, const int64_t *stride, 
 }
 
 bool
-gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
-		 void *out)
+gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot, int output,
+		 const WireTensor *listed, void *out)
 {
-	WireTensor	table[WIRE_MAX_TENSORS];
+	const Tensor *layout = &m->output[output];
+	CuAddress	from = gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
+	bool		contiguous = true;
 
-	if (m->backend->module && !measure_table(m, executor, side, run, table))
-		return false;
-	for (int i = 0; i < m->outputs; i++)
+	if (m->backend->module)
 	{
-		CuAddress	to = (CuAddress) (uintptr_t) out + m->output[i].gathered;
-		CuAddress	from = gpu_outputs(arena, executor_side(executor), slot) + m->output[i].offset;
-		bool		contiguous = true;
-
-		if (m->backend->module)
-		{
-			if (!measure_check_layout(m, side, i, &table[i]))
-				return false;
-			if (!is_view(m, executor, i, &table[i], &contiguous))
-				return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
-			from = executor->pool->address + table[i].address;
-		}
-		if (!gather(m, &m->output[i], from, contiguous ? NULL : table[i].stride, to))
-			return false;
+		if (!is_view(m, executor, output, listed, &contiguous))
+			return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
+		from = executor->pool->address + listed->address;
 	}
-	return gpu_synchronize(m);
+	return gather(m, layout, from, contiguous ? NULL : listed->stride, (CuAddress) (uintptr_t) out)
+		&& gpu_synchronize(m);
 }
 
 /* by the rule of tensor_compare */
