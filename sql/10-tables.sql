@@ -134,8 +134,7 @@ COMMENT ON COLUMN cudal1.device.enabled IS
 'false keeps new jobs away: an operator''s switch, and off after five lost candidates in a row';
 COMMENT ON COLUMN cudal1.device.chart_from IS
 'A/A measurements before this do not count (cudal1_trust_device); NULL: all do';
-COMMENT ON COLUMN cudal1.device.lost IS
-'candidates in a row whose measurements were lost here, one after the other; five disable it';
+COMMENT ON COLUMN cudal1.device.lost IS 'candidates in a row that were lost; five disable it';
 COMMENT ON COLUMN cudal1.device.hardware IS
 'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have
 new names; else device_key';

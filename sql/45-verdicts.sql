@@ -202,7 +202,7 @@ BEGIN
 			lost_candidate = CASE WHEN is_lost THEN j.candidate_id END,
 			enabled = x.enabled AND NOT (is_lost AND x.lost + 1 >= most)
 		WHERE x.device_id = d.device_id
-			AND CASE WHEN is_lost THEN x.lost_candidate IS DISTINCT FROM j.candidate_id
+			AND CASE WHEN is_lost THEN j.failures = 0
 				ELSE x.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') END
 		RETURNING x.lost INTO n;
 	IF n = most THEN
@@ -212,7 +212,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_device IS
-'notes whether a measurement''s device lost its candidate, of which five in a row disable it';
+'notes whether a job''s first attempt was lost, of which five in a row disable its device';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
 	r cudal1.measurement, t cudal1.task, model text, is_last boolean)

@@ -165,8 +165,7 @@ my ($done, $missed) = (0, 0);
 while ($done < $kills && $missed < $kills)
 {
 	submit(8) if sql($undecided) < 4;
-	# five losses in a row of codes that alternate disable it, as they should
-	sql(q{SELECT cudal1_enable_device(device_key, true) FROM cudal1.device WHERE NOT enabled});
+	sql(q{SELECT cudal1_enable_device(device_key, true) FROM cudal1.device WHERE NOT enabled});	# five codes that are lost in a row disable it
 	sleep rand 0.5;
 	strike(draw_kind());
 	$missed = $killed{'nobody there'} // 0;
