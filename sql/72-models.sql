@@ -134,11 +134,13 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	room	constant record := cudal1.request_room(cudal1.caller());
-	ids		constant bigint[] := ARRAY(SELECT u.id FROM unnest(candidate_ids) AS u (id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
-			WHERE r.about = u.id AND m.name = ask_about.model AND r.purpose = ask_about.purpose
-				AND r.state IN ('queued', 'running', 'answered'))
-		ORDER BY u.id);
+	ids		constant bigint[] := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
+		WHERE c.candidate_id = ANY (candidate_ids) AND c.code <> ''
+			AND (c.state = 'successful' OR ask_about.purpose <> 'review')
+			AND NOT EXISTS (SELECT FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
+				WHERE r.about = c.candidate_id AND r.purpose = ask_about.purpose
+					AND m.name = ask_about.model AND r.state IN ('queued', 'running', 'answered'))
+		ORDER BY 1);
 BEGIN
 	PERFORM cudal1.check_name('model', model);
 	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, cardinality(ids))

@@ -84,9 +84,10 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_review(text, bigint[]) IS
 'asks a model whether candidates (NULL: the best of each task above 1.00) earn their rewards, and
-returns the number of requests, none for those it was asked about before. Operators only. Answers
-come by and by to cudal1.review; cudal1.suspect orders what a person should read, who may withdraw
-it. Errors: 42704 unknown model or candidate, 53400 a quota is used up';
+returns the number of requests, none for those without a code or a reward, or that it was asked
+about before. Operators only. Answers come by and by to cudal1.review; cudal1.suspect orders what a
+person should read, who may withdraw it. Errors: 42704 unknown model or candidate, 53400 a quota is
+used up';
 
 CREATE VIEW cudal1.suspect AS
 	SELECT t.name AS task, c.candidate_id, c.reward, max(r.suspicion) AS suspicion,

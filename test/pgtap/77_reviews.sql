@@ -1,5 +1,5 @@
 -- Reviews of rewards: a model orders what a person should read, shown what was found before, and decides nothing.
-SELECT plan(22);
+SELECT plan(23);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b', 'c']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -43,7 +43,7 @@ SELECT results_eq('SELECT candidate_id, suspicion, reason FROM cudal1.suspect', 
 	'a person reads what is suspicious first, then what is paid best');
 SELECT is((SELECT array_agg(reward ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:fast, :slower, :other)), ARRAY[1.9, 1.2, 1.1]::float8[], 'no reward changes');
 SELECT is((SELECT array_agg(DISTINCT answer) FROM cudal1.request WHERE state = 'answered'), '{""}', 'requests, which trainers read, don''t say what is suspicious');
-SELECT cudal1_review('m', ARRAY[:slow]) \g /dev/null
+SELECT is(cudal1_review('m', ARRAY[:slow, :caught, :slow]), 1::bigint, 'a code is asked about once, and not where it earns nothing');
 SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'oversized', 'text', '{"suspicion": 0.5')) FROM cudal1.claim_requests('w', 1) \g /dev/null
 SELECT is((SELECT answer FROM cudal1.request WHERE about = :slow), NULL, 'nor does the half of an answer');
 SELECT cudal1_withdraw(:fast, 'it caches') \g /dev/null
