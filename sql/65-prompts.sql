@@ -224,7 +224,7 @@ BEGIN ATOMIC
 				WHERE x.task_id = t.task_id AND x.pool_id = in_pool) AS b
 			-- numeric, as in cudal1.bucket_of()
 			CROSS JOIN LATERAL (SELECT (b.bucket * t.bucket_width::numeric)::float8 AS lower,
-				((b.bucket + 1) * t.bucket_width::numeric)::float8 AS upper) AS e
+				((b.bucket::numeric + 1) * t.bucket_width::numeric)::float8 AS upper) AS e
 		ORDER BY b.bucket;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS

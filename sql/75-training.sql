@@ -449,7 +449,7 @@ BEGIN
 				CROSS JOIN LATERAL generate_series(1, s.length) AS g),
 	token AS (
 		SELECT p.weight, exp(greatest(t.logp - t.old, -700)) AS ratio, t.ref - t.logp AS d,
-				advantages[CASE sequences WHEN cardinality(advantages) THEN p.sequence
+				(advantages[:])[CASE sequences WHEN cardinality(advantages) THEN p.sequence
 					ELSE t.n END] AS advantage
 			FROM unnest(logp, logp_old, logp_ref) WITH ORDINALITY AS t (logp, old, ref, n)
 				JOIN place AS p ON p.token = t.n),

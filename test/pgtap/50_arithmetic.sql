@@ -103,7 +103,7 @@ CROSS JOIN LATERAL cudal1_grpo_objective(ARRAY[logp]::float8[], ARRAY[logp]::flo
 SELECT ok(abs(objective - 0.25) < 1e-12, 'sequences count alike, whatever their length')
 FROM cudal1_grpo_objective(array_fill(-1::float8, ARRAY[6]), array_fill(-1::float8, ARRAY[6]), NULL, ARRAY[.5,-.5,1,1,1,-1], ARRAY[2,4], 0.2, 0);
 SELECT ok(abs(objective - 1.0 / 3) < 1e-12, 'aggregation token: tokens count alike')
-FROM cudal1_grpo_objective(array_fill(-1::float8, ARRAY[6]), array_fill(-1::float8, ARRAY[6]), NULL, ARRAY[.5,-.5,1,1,1,-1], ARRAY[2,4], 0.2, 0, NULL, 'token');
+FROM cudal1_grpo_objective(array_fill(-1::float8, ARRAY[6]), array_fill(-1::float8, ARRAY[6]), NULL, '[5:10]={.5,-.5,1,1,1,-1}', ARRAY[2,4], 0.2, 0, NULL, 'token');
 SELECT ok(abs(clip_fraction - 0.5) < 1e-15 AND abs(objective - (1.2 + 1) / 2) < 1e-12, 'the share of clipped tokens is told')
 FROM cudal1_grpo_objective(ARRAY[0.5, 0]::float8[], ARRAY[0, 0]::float8[], NULL, ARRAY[1], ARRAY[2], 0.2, 0);
 SELECT throws_ok($$SELECT * FROM cudal1_grpo_objective(ARRAY[0,0], ARRAY[0,0], NULL, ARRAY[1], ARRAY[3], 0.2, 0)$$, '22023', NULL, 'lengths add up to the tokens');

@@ -1,6 +1,6 @@
 -- The best codes come with what they rest on, and a code's lineage names each ancestor once.
 SET client_min_messages = error;
-SELECT plan(16);
+SELECT plan(17);
 
 SELECT cudal1_add_task(n, 'r ' || n, 'pytorch', NULL, 1, '{"device": "cpu", "certify": false}') FROM unnest('{a,b,c}'::text[]) AS n \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -39,8 +39,9 @@ SELECT is(b.measurement_id, c.measurement_id, 'with its measurement') FROM cudal
 SELECT cudal1_evaluate(ARRAY[:other]) \g /dev/null
 SELECT pg_temp.scored(:other, :device, 1.4) \g /dev/null
 SELECT results_eq('SELECT candidate_id, reward, evaluated FROM cudal1_best()', 'SELECT candidate_id, reward, evaluated FROM cudal1_task_report() WHERE candidate_id IS NOT NULL', 'by the rule of reports');
-SELECT cudal1_import_result('b', 'elsewhere', 3, 'imported', 'A100'), cudal1_import_result('c', NULL, 4, 'imported', 'A100') \g /dev/null
-SELECT results_eq($$SELECT task, reward, device_model, measurement_id, code FROM cudal1_best('{b,c}')$$, $$VALUES ('b', 3::float8, 'A100', NULL::bigint, 'elsewhere'), ('c', 4, 'A100', NULL, NULL)$$,
+SELECT cudal1_import_result('b', 'elsewhere', 6e8, 'imported', 'A100'), cudal1_import_result('c', NULL, 4, 'imported', 'A100') \g /dev/null
+SELECT ok(upper > 5e8, 'the last bucket has an end') FROM cudal1_bucket_stats('b') ORDER BY upper DESC LIMIT 1;
+SELECT results_eq($$SELECT task, reward, device_model, measurement_id, code FROM cudal1_best('{b,c}')$$, $$VALUES ('b', 6e8::float8, 'A100', NULL::bigint, 'elsewhere'), ('c', 4, 'A100', NULL, NULL)$$,
 	'an imported score has no measurement, and a withheld code none to load');
 SELECT results_eq($$SELECT task FROM cudal1_best('{a,b}', 'A100')$$, $$VALUES ('b')$$, 'on a device there is what was scored there');
 SELECT is_empty($$SELECT FROM cudal1_best('{a}', 'cuda')$$, 'and no task of another class');
