@@ -46,7 +46,7 @@ AS $$
 DECLARE
 	-- each generation: codes that are met for the first time, and whose prompts showed them
 	codes	bigint[] := ARRAY[candidate];
-	shown	bigint[] := '{NULL}';
+	shown	bigint[] := ARRAY[NULL::bigint];
 	known	bigint[] := '{}';
 BEGIN
 	PERFORM cudal1.check_candidates(ARRAY[candidate], 'candidate');

@@ -71,7 +71,7 @@ is("$status $err", "3 cudal1: candidate 987654 does not exist\n", 'an unknown on
 
 ($status, $out, $err) = cudal1('lineage', $second);
 is($status . $err, '0', 'a lineage');
-like($out, qr/\A$second by manual: 2\.50x, 2\.00 times the best that prompt $prompt showed\n  $first by manual: 1\.25x\n\z/, 'is a tree');
+like($out, qr/\A$second by manual: 2\.50x, 2\.00 times the best exemplar of prompt $prompt\n  $first by manual: 1\.25x\n\z/, 'is a tree');
 is(scalar @{ JSON::PP::decode_json((cudal1('lineage', '--json', $second))[1]) }, 2, 'or rows');
 
 ($status, $out, $err) = cudal1('best', '--save', "$dir/best");
