@@ -13,9 +13,7 @@ or discarded';
 
 /*
  * A waiting session sleeps until a transaction that decided something commits, then looks again
- * with a new snapshot. Two waits would never end, so they are errors: one for a candidate or a job
- * that the waiting transaction wrote, because no worker sees it before the commit, and one under a
- * transaction snapshot, which never shows a verdict.
+ * with a new snapshot. Two waits would never end, so they are errors.
  */
 CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
 	timeout interval DEFAULT '30 seconds')
