@@ -105,7 +105,7 @@ def column(statement: str, parameters: Sequence[Any] = ()) -> list:
     return [value for value, in query(statement, parameters)]
 
 
-def prompts(tasks: Iterable[str], n: int = 2, strategy: Optional[str] = "bucket",
+def prompts(tasks: Iterable[str], n: int = 2, strategy: Optional[str] = None,
             kind: str = "contrastive", pool: str = "main") -> list[dict[str, Any]]:
     """Rows for a trainer's data set, one a task: the prompt, with n exemplars drawn now by
     strategy (None: the task's own) from the pool, and the id under which answers to it are
@@ -244,16 +244,17 @@ def rate(prompt_ids: Sequence, answers: Sequence[str], method: Optional[str] = N
          step: Any = None, groups: Optional[Sequence] = None, keys: Optional[Sequence] = None,
          limit: Optional[float] = None) -> list[Verdict]:
     """Submits a batch, waits, and says what became of each answer. Without keys the batch is named
-    by its content and step, so that one which is evaluated again adds nothing, and answers to one
-    prompt are a group. Logs a line: how many are right, wrong by each reason, and the seconds."""
+    by its content and step, so that one which is evaluated again adds nothing, and without groups
+    answers to one prompt are one. Logs a line: how many are right, wrong by each reason, and the
+    seconds."""
     start = time.monotonic()
     same_length(prompt_ids=prompt_ids, answers=answers)
     if keys is None:
         named = repr((step, [str(p) for p in prompt_ids], list(answers)))
         name = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        groups = [f"{name}/{p}" for p in prompt_ids]
-        keys = [str(i) for i in range(len(groups))]
-    sent = _submit(prompt_ids, answers, method or METHOD, groups or [None] * len(keys), keys)
+        groups = groups or [f"{name}/{p}" for p in prompt_ids]
+        keys = [f"{name}/{i}" for i in range(len(answers))]
+    sent = _submit(prompt_ids, answers, method or METHOD, groups or [None] * len(answers), keys)
     candidates = [None if isinstance(c, Exception) else c for c in sent]
     rewards = wait(candidates, LIMIT if limit is None else limit)
     found = [

@@ -29,7 +29,7 @@ def text_of(completion: Any) -> Any:
     text, or with one in parts. What is neither comes back, and its row is refused."""
     if not isinstance(completion, (list, tuple)):
         return completion
-    texts = [m.get("content") or "" for m in completion if m["role"] == "assistant"]
+    texts = [m.get("content") or "" for m in completion if m.get("role") == "assistant"]
     return "".join(t if isinstance(t, str) else "".join(part.get("text") or "" for part in t)
                    for t in texts)
 
