@@ -55,7 +55,7 @@ static Options options;
 static Member member;
 static Backend backend;
 static Measure measure = {.job = &job,.options = &options,.backend = &backend,
-	.member = &member,.result = &member.result,.outputs = 1};
+	.member = &member,.result = &member.result,.outputs = 2};
 static WireControl control[2];
 static Process processes[2];
 static Pair pair = {.m = &measure,.process = processes,.n = 1,.reads = true};
@@ -190,7 +190,9 @@ overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
 	static uint64_t next;
 	uint64_t	at = (uint64_t) (uintptr_t) result_of(run);
 
-	*stretch = (WireStretch) {at, at + sizeof(memory[0])};
+	*stretch = (WireStretch) {at, output == 0 ? at + sizeof(memory[0]) : at};
+	if (output > 0)
+		return true;
 	if (is_candidate(executor) && manner == NEW)
 	{
 		next = (next + 1) % places;
@@ -213,7 +215,7 @@ static bool
 read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot,
 			int output, const WireTensor *listed, void *out)
 {
-	memcpy(out, result_of(slot), ELEMENTS * sizeof(float));
+	memcpy(out, result_of(slot), output == 0 ? ELEMENTS * sizeof(float) : 0);
 	return true;
 }
 
@@ -592,6 +594,7 @@ main(void)
 	random_seed(&measure.random, &key);
 	measure.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {ELEMENTS},
 		.elements = ELEMENTS,.bytes = ELEMENTS * sizeof(float)};
+	measure.output[1] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 1};
 	measure.output_bytes = ELEMENTS * sizeof(float);
 	measure.tolerance[0] = (Tolerance) {.scale = 1,.widen = 1};
 	for (int i = 0; i < 2; i++)
@@ -599,9 +602,10 @@ main(void)
 		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);
 		processes[i] = (Process) {.side = (Side) i,.runs = RUNS,.member = i == 1 ? &member : NULL,
 			.outputs = outputs[i],.executor = {.control = &control[i],.log_fd = -1}};
-		control[i].tensors = 1;
-		for (uint32_t k = 0; k < RUNS; k++)
-			control[i].table[k] = (WireTensor) {0, WIRE_FLOAT32, 1, {ELEMENTS}, {1}};
+		/* The second output has no elements. */
+		control[i].tensors = 2;
+		for (uint32_t k = 0; k < 2 * RUNS; k++)
+			control[i].table[k] = (WireTensor) {0, WIRE_FLOAT32, 1, {k % 2 ? 0 : ELEMENTS}, {1}};
 	}
 	memset(lost, 0xff, sizeof(lost));
 	slow_first = 1;

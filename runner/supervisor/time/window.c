@@ -511,9 +511,11 @@ window_draw(Pair *pair, const Plan *plan, const Process *candidate)
 		round->both[k] = k == 0 || random_below(&m->random, round->runs - k) < left;
 		left -= round->both[k];
 		round->seed[k] = random_next(&m->random);
-		look->output = (int) random_below(&m->random, (uint64_t) m->outputs);
-		elements = m->output[look->output].elements;
-		look->n = elements > 0 ? LOOKS : 0;
+		/* An output without elements tells nothing. */
+		do
+			look->output = (int) random_below(&m->random, (uint64_t) m->outputs);
+		while ((elements = m->output[look->output].elements) == 0);
+		look->n = LOOKS;
 		for (int i = 0; i < look->n; i++)
 			look->element[i] = random_below(&m->random, elements);
 	}
