@@ -121,8 +121,8 @@ executor_fetch(const Executor *executor, const WireStretch *stretch)
 }
 
 /*
- * Noise over the pieces of a view with gaps, or a turned one. Each costs a call, so of many some
- * that are drawn will do.
+ * Noise over the pieces of a view with gaps, or a turned one. Of many some that are drawn will do.
+ * As many as the noise covers are written by one call, since a core cools while it waits.
  */
 static bool
 write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
@@ -130,17 +130,31 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 {
 	size_t		size = tensor_dtype_size(layout->dtype);
 	size_t		pieces = layout->elements / piece;
-	bool		good = true;
+	size_t		n = pieces > PIECES ? PIECES : pieces;
+	struct iovec remote[PIECES];
+	size_t		written;
 
-	for (size_t i = 0; good && i < (pieces > PIECES ? PIECES : pieces); i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		size_t		first = piece * (pieces > PIECES ? random_below(random, pieces) : i);
 
-		good = write_stretch(pid, tensor->address + size
-							 * tensor_place(layout, tensor->stride, first), piece * size, noise,
-							 bytes);
+		remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + size
+			* tensor_place(layout, tensor->stride, first)), piece * size};
 	}
-	return good;
+	for (size_t i = 0; i < n; i += written)
+	{
+		struct iovec local = {noise};
+
+		for (written = 0; i + written < n && local.iov_len + piece * size <= bytes; written++)
+			local.iov_len += piece * size;
+		if (written == 0 ? !write_stretch(pid, (uint64_t) (uintptr_t) remote[i].iov_base,
+										  piece * size, noise, bytes)
+			: process_vm_writev(pid, &local, 1, remote + i, written, 0)
+			!= (ssize_t) local.iov_len)
+			return false;
+		written += written == 0;
+	}
+	return true;
 }
 
 ExecutorResult
