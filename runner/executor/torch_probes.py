@@ -1,8 +1,8 @@
 """Parameters that are moved from the constants they begin with: a part of exec_torch.py.
 
 A model's gamma may begin as 1e-6 and its biases as 0, so code that leaves them out would be right.
-So would code that leaves out a layer whose weights are all tiny, or a norm whose running mean and
-variance are those of a new model.
+So would code that leaves out a layer whose weights are all tiny or an identity, or a norm whose
+running mean and variance are those of a new model.
 """
 import torch
 from torch.nn.modules.batchnorm import _NormBase
@@ -11,6 +11,8 @@ from torch.nn.modules.batchnorm import _NormBase
 FARTHEST = 0.25
 # numbers that are all smaller are moved, too
 TINY = 1e-3
+# numbers of a tensor that are looked at first
+FEW = 64
 # of an element's index: an irrational share of 2**32, so that neighbours lie far apart
 STEP = 2654435769
 # what torch.nn.init's functions write by
@@ -21,7 +23,7 @@ INITS = (
 
 
 def is_constant(tensor, least):
-    """Whether a tensor has at least so many numbers, and they are all the same, or tiny."""
+    """Whether a tensor has at least so many numbers, and most are the same, or all are tiny."""
     if not (
         isinstance(tensor, torch.Tensor) and tensor.is_floating_point()
         and tensor.layout == torch.strided and not tensor.is_meta
@@ -29,21 +31,24 @@ def is_constant(tensor, least):
         and tensor.numel() >= least
     ):
         return False
-    first, last = tensor.reshape(-1)[0], tensor.reshape(-1)[-1]
+    few = tensor.detach().reshape(-1)[::max(1, tensor.numel() // FEW)].double()
+    usual = few.median()
     return (
-        bool(first == last) and bool((tensor == first).all())
-        or bool(first.abs() < TINY) and bool(last.abs() < TINY)
-        and bool((tensor.abs() < TINY).all())
+        2 * int((few == usual).sum()) > len(few)
+        and 2 * int((tensor == usual).sum()) > tensor.numel()
+        or bool((few.abs() < TINY).all()) and bool((tensor.abs() < TINY).all())
     )
 
 
 def move(tensor):
     """Moves it in place. By how much depends on the index alone, so that code which has the same
-    parameter in another shape, or makes it at another time, has the same numbers.
+    parameter in another shape, or makes it at another time, has the same numbers. Others than tiny
+    numbers move away from 0, because a model may divide by them, or take their roots.
     """
     place = torch.arange(1, tensor.numel() + 1, device=tensor.device).mul_(STEP).remainder_(1 << 32)
     by = place.to(torch.float64).mul_(2 * FARTHEST / 2**32).sub_(FARTHEST)
-    tensor.data.add_(by.to(tensor.dtype).reshape(tensor.shape))
+    by = by.to(tensor.dtype).reshape(tensor.shape)
+    tensor.data.add_(torch.where(tensor.abs() < TINY, by, by.abs() * tensor.sign()))
 
 
 class Moving:

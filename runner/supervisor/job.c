@@ -227,7 +227,7 @@ tolerance(const json_t *task, const json_t *signature, const char *name)
 }
 
 const char *const probe_names[PROBES] = {"centre", "scale", "outliers", "zeros", "rows",
-"held", "near", "parameters"};
+"held", "held", "near", "parameters"};
 
 /* the probes that a task's option of that name says false of, as bits */
 static unsigned

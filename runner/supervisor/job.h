@@ -48,6 +48,7 @@ typedef enum ProbeKind
 	PROBE_ZEROS,
 	PROBE_ROWS,
 	PROBE_HELD,
+	PROBE_HELD_ACROSS,			/* along another axis */
 	PROBE_NEAR,
 	PROBE_INPUTS,				/* number of probes that change inputs */
 	PROBE_PARAMETERS = PROBE_INPUTS,

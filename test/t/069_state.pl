@@ -5,20 +5,18 @@ use Measuring;
 
 plan skip_all => 'no PyTorch' if !have_torch();
 
-python_checks(<<'END', "$library/torch_state.py");
+python_checks(<<'END', "$library/torch_state.py", "$library/torch_probes.py");
 import importlib.util, sys
 import torch
-spec = importlib.util.spec_from_file_location("torch_state", sys.argv[1])
-part = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(part)
-
+part, probes = (importlib.util.module_from_spec(importlib.util.spec_from_file_location(f"part{n}", sys.argv[n])) for n in (1, 2))
+for module in (part, probes):
+    module.__spec__.loader.exec_module(module)
 
 class Inner(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("cache", torch.zeros(4))
         self.quiet = torch.ones(2)
-
 
 class Model(torch.nn.Module):
     def __init__(self):
@@ -31,10 +29,8 @@ class Model(torch.nn.Module):
         inner.cache += self.hidden
         return torch.cat((self.hidden, inner.cache))
 
-
 def say(good, name):
     print("ok" if good else "not ok", "-", name, flush=True)
-
 
 x = torch.arange(4.0)
 fresh = Model()(x)
@@ -51,15 +47,12 @@ for blocks in ((1, 3, 2), (3, 1, 2)):
     say(model.inner.quiet is quiet, "what they leave alone is what it was")
 say(not torch.equal(model(x), fresh), "which the model alone would not have")
 
-
 class Elsewhere(torch.Tensor):
     device = "elsewhere"
-
 
 here = torch.Tensor.to
 torch.Tensor.to = lambda self, device: (
     here(self, device) if device != "elsewhere" else self if self.device == device else self.clone().as_subclass(Elsewhere))
-
 
 class Moving(torch.nn.Module):
     def __init__(self):
@@ -77,7 +70,6 @@ class Moving(torch.nn.Module):
             torch.tanh(self.buffer, out=self.hidden)
         return self.hidden * 1
 
-
 for name, first, there in (("state that is taken to where the inputs are", 0, x.as_subclass(Elsewhere)), ("state that later runs write to", 5, x)):
     for blocks in ((1, 3, 4), (3, 1, 4), (2, 6)):
         Moving.bound = first
@@ -87,7 +79,6 @@ for name, first, there in (("state that is taken to where the inputs are", 0, x.
             run = state.restored(model)
             right += [torch.equal(run(there).as_subclass(torch.Tensor), torch.tanh(1 + x)) for _ in range(runs)]
         say(all(right), f"{name} is restored in blocks of {blocks} runs")
-
 
 state = part.State(model := torch.nn.LazyLinear(4), True)
 for _ in range(3):
@@ -105,6 +96,9 @@ state = part.State(model, False)
 vars(model).update(calls=1, seen=[x], late=x, new=2.0)
 say(state.names() == "self.calls, self.seen, self.late, self.new", f"and so have numbers and lists: {state.names()}")
 say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to")
+probes.move(root := torch.full((8,), 0.1))
+say(probes.is_constant(torch.eye(16), 2) and not probes.is_constant(torch.rand(64), 2) and bool((root > 0.1).all()),
+    "an identity is moved, too, and what a model may divide by goes away from 0")
 END
 SKIP:
 {

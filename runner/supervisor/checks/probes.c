@@ -52,6 +52,7 @@ static const char *const words[PROBE_INPUTS] = {
 	"inputs of which some elements are 0",
 	"inputs whose rows are all the same",
 	"large inputs that are held from the second step on",
+	"large inputs that are held from the second step of another axis on",
 	"inputs that are a little smaller"
 };
 
@@ -218,6 +219,9 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			return !is_half(t->dtype) && !admits_half(m);
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
+			/* Where none may be so large, the others become small. */
+			change->factor = fmin(change->large / OUTLIER_LEAST, 1);
+			change->large = fmax(change->large, OUTLIER_LEAST);
 			return true;
 		case PROBE_ZEROS:
 			change->halved = like->same;
@@ -229,10 +233,12 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			probes_repeat(t, 0, 0, change);
 			return t->ndim >= 2 && t->shape[0] > 1 && !is_square(t) && !like->sparse;
 		case PROBE_HELD:
+		case PROBE_HELD_ACROSS:
 			change->factor = scale;
-			probes_repeat(t, probes_steps(t), 1, change);
-			return t->ndim >= 3 && change->length > 2 && !is_square(t) && !like->sparse
-				&& !is_half(t->dtype);
+			probes_repeat(t, kind == PROBE_HELD ? probes_steps(t) : probes_steps(t) == 0, 1,
+						  change);
+			return t->ndim >= (kind == PROBE_HELD ? 2 : 3) && change->length > 2 && !is_square(t)
+				&& !like->sparse && !is_half(t->dtype);
 		case PROBE_NEAR:
 			change->factor = 1 - 1.0 / (double) (8 << random_below(&m->random, 4));
 			return true;
@@ -297,7 +303,7 @@ is_number(const Measure *m, int output)
 
 /*
  * The signal of a single number is how far it lies from that of another input, which is changed
- * likewise. A number that is the same for both is its own signal.
+ * likewise. A number that is the same for both, but for rounding, is its own signal.
  */
 static void
 learn_number(Measure *m, int output, const char *expected, const char *other, Tolerance *t)
@@ -306,7 +312,7 @@ learn_number(Measure *m, int output, const char *expected, const char *other, To
 	double		y = m->backend->arrays->element(m, expected, tensor->dtype, 0);
 	double		z = m->backend->arrays->element(m, other, tensor->dtype, 0);
 
-	if (y == z || !isfinite(y) || !isfinite(z))
+	if (fabs(y - z) <= t->sums * fmax(fabs(y), fabs(z)) || !isfinite(y) || !isfinite(z))
 		return;
 	t->scale = fabs(y - z);
 	t->base = tolerance_base(fmin(y, z), fmax(y, z));
@@ -371,7 +377,8 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 		/* elements that are equal have no order, of which an index would tell */
 		if (!tensor_dtype_is_float(m->output[o].dtype))
 		{
-			*counts = moves.farther == 0 && probe->kind != PROBE_ROWS && probe->kind != PROBE_HELD;
+			*counts = moves.farther == 0 && probe->kind != PROBE_ROWS
+				&& probe->kind != PROBE_HELD && probe->kind != PROBE_HELD_ACROSS;
 			/* Others become equal beside large ones, so the floating-point outputs alone tell. */
 			if (probe->kind == PROBE_SCALE || probe->kind == PROBE_OUTLIERS)
 				t->misses = 1;

@@ -5,4 +5,4 @@
 
 class ModelNew(Model):
     def forward(self, x):
-        return self.network(x[:, -64:])[1]
+        return self.network(x[:, -28:])[1]

@@ -10,4 +10,4 @@ class Model(torch.nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(4, 256, 32)]
+    return [torch.randn(96, 56, 32)]
