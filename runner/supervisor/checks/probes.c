@@ -35,6 +35,7 @@
 #define HALF_MOST		65504.0	/* the largest float16 */
 #define HALF_ROUNDING	0x1p-10	/* two units of float16, to which code may have rounded results */
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
+#define FEW_UNITS		8		/* in the last place, by which rounding moves a constant number */
 #define SPARSE			0.01	/* share of the elements from which on zeros mean something */
 #define MOVES_MOST		20.0	/* the whole signal: what moves farther must only be finite */
 #define LEAST_SCALE		0x1p-100	/* above what a clamped exponential leaves in place of 0 */
@@ -312,7 +313,8 @@ learn_number(Measure *m, int output, const char *expected, const char *other, To
 	double		y = m->backend->arrays->element(m, expected, tensor->dtype, 0);
 	double		z = m->backend->arrays->element(m, other, tensor->dtype, 0);
 
-	if (fabs(y - z) <= t->sums * fmax(fabs(y), fabs(z)) || !isfinite(y) || !isfinite(z))
+	if (fabs(y - z) <= FEW_UNITS * tensor_epsilon(tensor->dtype) * fmax(fabs(y), fabs(z))
+		|| !isfinite(y) || !isfinite(z))
 		return;
 	t->scale = fabs(y - z);
 	t->base = tolerance_base(fmin(y, z), fmax(y, z));
