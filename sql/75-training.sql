@@ -440,6 +440,7 @@ BEGIN
 		'Pass 0 for "beta" to leave the divergence out.');
 	PERFORM cudal1.raise_if(coalesce(aggregation, '') NOT IN ('sequence', 'token'), '22023',
 		'argument "aggregation" must be "sequence" or "token"');
+	advantages := advantages[:];
 	RETURN QUERY
 	WITH place AS (
 		SELECT row_number() OVER (ORDER BY s.n, g) AS token, s.n AS sequence,
@@ -449,7 +450,7 @@ BEGIN
 				CROSS JOIN LATERAL generate_series(1, s.length) AS g),
 	token AS (
 		SELECT p.weight, exp(greatest(t.logp - t.old, -700)) AS ratio, t.ref - t.logp AS d,
-				(advantages[:])[CASE sequences WHEN cardinality(advantages) THEN p.sequence
+				advantages[CASE sequences WHEN cardinality(advantages) THEN p.sequence
 					ELSE t.n END] AS advantage
 			FROM unnest(logp, logp_old, logp_ref) WITH ORDINALITY AS t (logp, old, ref, n)
 				JOIN place AS p ON p.token = t.n),
