@@ -66,6 +66,8 @@ add('idle', 'for (int i = 0; i < 64; i++) y[i] = 100 + 4e-6f * x[i];', '{"certif
 is(certified('idle'), 'weak: the output for other inputs', 'idle: the task is weak');
 add('saturates', 'for (int i = 0; i < 64; i++) y[i] = x[i] > 9 ? x[i] : 0;', '{"certify": true}');
 is(certified('saturates'), 'weak: zeros', 'saturates, but for inputs of probes: the task is weak, and its reference good');
+add('adds', 'for (int i = 0; i < 64; i++) y[i] = i ? 0 : x[i]; for (int i = 1; i < 64; i++) y[0] += x[i];', '{"certify": true}');
+is(certified('adds'), 'passed', 'adds: the mean of a row is the work that its sum takes');
 is($node->safe_psql('postgres', q{SELECT success FROM cudal1_speedup_report() WHERE level = 'All'}), '0', 'and the report knows of no success');
 
 SKIP:

@@ -20,8 +20,8 @@ my %text = (
 	  . ' {"name": "y", "dtype": "int32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const int *x, int *y) { $loop y[i] = x[i]; }\n",
 	'level.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [4, 64], "role": "out"}]} */'
 	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 4; r++) { float sum = 0; $loop sum += x[r * 64 + i]; $loop y[r * 64 + i] = sum + 1e-7f * x[r * 64 + i]; } }\n",
-	'total.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [4], "role": "out"}]} */'
-	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 4; r++) { float sum = 0; $loop sum += x[r * 64 + i]; y[r] = sum; } }\n",
+	'total.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64], "role": "in", "init": "uniform", "low": 1, "high": 1.05}, {"name": "y", "dtype": "float32", "shape": [4], "role": "out"}]} */'
+	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 4; r++) { float sum = 0; $loop sum += x[r * 64 + i] * x[r * 64 + i]; y[r] = sum; } }\n",
 	'ratios.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [256], "role": "in", "init": "uniform", "low": 1, "high": 2},'
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const float *x, float *y) { $loop y[i] = x[4 * i] / (x[4 * i + 2] + 1e-4f); }\n",
 	'fading.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64, 4], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]} */'
@@ -136,7 +136,7 @@ SKIP:
 	($status, $said) = outcome('level.c miscount.c');
 	like($said, qr/"weak":"the means of the outputs along an axis"/, 'nor does one whose outputs hardly differ along an axis');
 	($status, $said) = outcome('total.c miscount.c');
-	like($said, qr/"weak":"work on the means of an input's rows"/, 'nor one that adds up rows');
+	like($said, qr/"weak":"work on the means of an input's rows"/, 'nor one that adds up what is nearly linear');
 	($status, $said) = outcome('ratios.c miscount.c');
 	like($said, qr/"weak":"work on half of an input, which counts twice"/, 'nor one that needs half of its input');
 	($status, $said) = outcome('fading.c miscount.c');

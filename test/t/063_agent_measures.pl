@@ -33,7 +33,7 @@ is(scalar_of($node, "SELECT count(DISTINCT candidate_id) FROM cudal1.measurement
 my $id = $node->safe_psql('postgres', <<'END');
 SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { for (int i = 4095; i >= 0; i--) c[i] = a[i] + a[i]; }$$)
 END
-for my $later (0, 0.2, 0.5)
+for my $later (0, 0.1, 0.3)
 {
 	start_agent($agent, @quickly);
 	wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id", 'running', 'a measurement runs');
