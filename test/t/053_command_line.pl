@@ -26,7 +26,7 @@ my %text = (
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const float *x, float *y) { $loop y[i] = x[4 * i] / (x[4 * i + 2] + 1e-4f); }\n",
 	'fading.c' => '/* {"args": [{"name": "x", "dtype": "float32", "shape": [4, 64, 4], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]} */'
 	  . "\nvoid solve(const float *x, float *y) { for (int r = 0; r < 16; r++) { float state = 0; $loop state = 0.5f * state + x[r / 4 * 256 + i * 4 + r % 4]; y[r] = state; } }\n",
-	'dawdle.c' => "#include <unistd.h>\nvoid solve(const float *x, float *y) { usleep(250000); $loop y[i] = 2 * x[i]; }\n",
+	'dawdle.c' => "#include <unistd.h>\nvoid solve(const float *x, float *y) { usleep(700000); $loop y[i] = 2 * x[i]; }\n",
 	'miscount.c' => "void solve(const int *x, int *y) { $loop y[i] = x[i] + 1; }\n",
 	'painter.c' => "#include <stdio.h>\n#include <stdlib.h>\nvoid solve(const float *x, float *y)\n"
 	  . '{ printf("\033]0;title\007\033[2J\xc2\x9b31m right\n"); fflush(stdout); abort(); }' . "\n",
