@@ -131,28 +131,26 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 	size_t		size = tensor_dtype_size(layout->dtype);
 	size_t		pieces = layout->elements / piece;
 	size_t		n = pieces > PIECES ? PIECES : pieces;
+	size_t		each = piece * size;
+	size_t		covered = bytes / each;
 	struct iovec remote[PIECES];
-	size_t		written;
 
 	for (size_t i = 0; i < n; i++)
 	{
 		size_t		first = piece * (pieces > PIECES ? random_below(random, pieces) : i);
+		uint64_t	address = tensor->address + size * tensor_place(layout, tensor->stride, first);
 
-		remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + size
-			* tensor_place(layout, tensor->stride, first)), piece * size};
-	}
-	for (size_t i = 0; i < n; i += written)
-	{
-		struct iovec local = {noise};
-
-		for (written = 0; i + written < n && local.iov_len + piece * size <= bytes; written++)
-			local.iov_len += piece * size;
-		if (written == 0 ? !write_stretch(pid, (uint64_t) (uintptr_t) remote[i].iov_base,
-										  piece * size, noise, bytes)
-			: process_vm_writev(pid, &local, 1, remote + i, written, 0)
-			!= (ssize_t) local.iov_len)
+		if (covered == 0 && !write_stretch(pid, address, each, noise, bytes))
 			return false;
-		written += written == 0;
+		remote[i] = (struct iovec) {(void *) (uintptr_t) address, each};
+	}
+	for (size_t i = 0; covered > 0 && i < n; i += covered)
+	{
+		size_t		count = n - i < covered ? n - i : covered;
+		struct iovec local = {noise, count * each};
+
+		if (process_vm_writev(pid, &local, 1, remote + i, count, 0) != (ssize_t) local.iov_len)
+			return false;
 	}
 	return true;
 }

@@ -200,6 +200,8 @@ static bool
 change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like *like,
 		   Change *change)
 {
+	uint32_t	axis;
+
 	*change = (Change) {.factor = 1};
 	if (kind >= PROBES)
 	{
@@ -236,8 +238,8 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 		case PROBE_HELD:
 		case PROBE_HELD_ACROSS:
 			change->factor = scale;
-			probes_repeat(t, kind == PROBE_HELD ? probes_steps(t) : probes_steps(t) == 0, 1,
-						  change);
+			axis = probes_steps(t); /* the longest; across it, the first of the others */
+			probes_repeat(t, kind == PROBE_HELD ? axis : axis == 0 ? 1 : 0, 1, change);
 			return t->ndim >= (kind == PROBE_HELD ? 2 : 3) && change->length > 2 && !is_square(t)
 				&& !like->sparse && !is_half(t->dtype);
 		case PROBE_NEAR:
