@@ -302,11 +302,11 @@ tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change
 		if (dtype == WIRE_FLOAT32)
 			for (size_t i = 0; i < left; i++)
 				((float *) to)[first + i] =
-					(float) change_of(change, ((const float *) from)[source + i]);
+					(float) change_of(change, ((const float *) from)[source + i], first + i);
 		else
 			for (size_t i = 0; i < left; i++)
 			{
-				double		x = change_of(change, tensor_load(from, dtype, source + i));
+				double		x = change_of(change, tensor_load(from, dtype, source + i), first + i);
 
 				tensor_store(to, dtype, first + i, x, (int64_t) x);
 			}
@@ -319,6 +319,6 @@ tensor_change(const void *from, void *to, uint32_t dtype, size_t n, const Change
 		size_t		i = change->outlier[k];
 
 		tensor_store(to, dtype, i, change->large
-					 * change_of(change, tensor_load(from, dtype, change_source(change, i))), 0);
+					 * change_of(change, tensor_load(from, dtype, change_source(change, i)), i), 0);
 	}
 }

@@ -149,7 +149,8 @@ typedef struct Change
 	uint64_t	after;			/* elements of an index of the axis that is repeated; 0: none is */
 	uint64_t	length;			/* of that axis */
 	uint64_t	repeated;		/* its index, of which all after it, or before, have the elements */
-	double		nudge;			/* half of the elements are off by this share, towards 0 */
+	double		nudge;			/* half of the elements are off by this share, towards 0, */
+	bool		apart;			/* each by a lot of its own: equal elements become others */
 	uint32_t	outliers;
 	bool		before;			/* indices before the repeated one have its elements */
 	bool		halved;			/* half of the elements become 0 */
@@ -165,9 +166,9 @@ change_source(const Change *c, uint64_t i)
 		? i - (index - c->repeated) * c->after : i;
 }
 
-/* The changed value of an element that is no outlier. */
+/* The changed value of element i, x, if that is no outlier. */
 TOLERANCE_INLINE double
-change_of(const Change *c, double x)
+change_of(const Change *c, double x, uint64_t i)
 {
 	uint64_t	mixed;
 	union
@@ -179,9 +180,9 @@ change_of(const Change *c, double x)
 	if (x == 0 || x != x)
 		return x;
 	x = (x - c->shift) * c->factor;
-	/* equal elements stay equal, and so do numbers that stand for integers */
+	/* numbers that stand for integers stay */
 	u.number = x;
-	mixed = u.bits * 0x9E3779B97F4A7C15u;
+	mixed = (u.bits + (c->apart ? i : 0)) * 0x9E3779B97F4A7C15u;
 	if (c->nudge > 0 && mixed >> 63 && x != trunc(x))
 		x -= x * c->nudge;
 	return x;

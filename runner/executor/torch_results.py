@@ -78,17 +78,20 @@ class SingleForHalf(TorchFunctionMode):
 
 def in_single(module, call, inputs, dtypes):
     """The results of a call with single precision for half, also where it casts or under autocast,
-    rounded to dtypes in the end; and the number of the half's type, or 0. No results where the
-    module refuses other types.
+    and for TF32, rounded to dtypes in the end; and the number of the half's type, or 0. No results
+    where the module refuses other types.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
     given = [x for x in (*own, *inputs) if is_half(x)]
-    kept = []
+    kept, shorter = [], []
     mode = SingleForHalf()
     casts = torch.autocast.__enter__, torch.autocast.__exit__
     torch.autocast.__enter__ = lambda self: mode.entered(self)
     torch.autocast.__exit__ = lambda *arguments: None
     try:
+        for library in torch.backends.cudnn, torch.backends.cuda.matmul:
+            shorter.append((library, library.allow_tf32))
+            library.allow_tf32 = False
         for tensor in filter(is_half, own):
             data = tensor.data
             tensor.data = data.float()
@@ -101,6 +104,8 @@ def in_single(module, call, inputs, dtypes):
         return (), 0
     finally:
         torch.autocast.__enter__, torch.autocast.__exit__ = casts
+        for library, allowed in shorter:
+            library.allow_tf32 = allowed
         for tensor, data in kept:
             tensor.data = data
 

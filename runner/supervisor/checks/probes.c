@@ -206,6 +206,8 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 	if (kind >= PROBES)
 	{
 		change->nudge = kind == PROBE_ROUNDED ? tensor_epsilon(t->dtype) : coarse(t->dtype);
+		/* Rows that are all the same become others, as rounding makes distances between them. */
+		change->apart = kind == PROBE_ROUNDED_COARSELY;
 		return kind != PROBE_ROUNDED || !is_half(t->dtype);
 	}
 	if (!like->plain && !(like->same && kind == PROBE_ZEROS))
@@ -476,7 +478,7 @@ learn_probe(Checks *c, ProbeKind kind, double scale)
 	if (!probes_run(c, slot, c->seeds[0], c->probed[i], &counts)
 		|| (counts && !run_another(c, probe, &counts)))
 		return false;
-	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
+	m->trial.changes = c->wider && m->facts.half ? TRIAL_WIDER : 0;
 	good = !counts || (probes_make(m, &c->arena, PROBE_ROUNDED_COARSELY, 1, slot, c->slots,
 								   &changed)
 					   && probes_run(c, c->slots, c->seeds[0], c->found, &counts));

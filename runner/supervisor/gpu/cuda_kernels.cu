@@ -146,7 +146,7 @@ cudal1_change(const void *from, void *to, uint32_t dtype, u64 n, Change change)
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 	{
-		double		x = change_of(&change, tensor_load(from, dtype, change_source(&change, i)))
+		double		x = change_of(&change, tensor_load(from, dtype, change_source(&change, i)), i)
 			* change_large(&change, i);
 
 		tensor_store(to, dtype, i, x, (int64_t) x);
