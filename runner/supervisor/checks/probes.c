@@ -31,7 +31,7 @@
 #define OUTLIER_LEAST	64.0	/* times as large as the element was */
 #define OUTLIER_SHARE	8		/* one of this share of the elements has the sum of all */
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
-#define HALF_LARGEST	0x1p6	/* half precision holds products of these */
+#define HALF_LARGEST	96.0	/* half precision holds products of these; exp() overflows */
 #define HALF_MOST		65504.0	/* the largest float16 */
 #define HALF_ROUNDING	0x1p-10	/* two units of float16, to which code may have rounded results */
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
@@ -165,11 +165,12 @@ draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 	}
 }
 
-/* half of the precision that code may compute with */
+/* half of the precision that code may compute with: of TF32, or of bfloat16 */
 static double
-coarse(uint32_t dtype)
+coarse(const Measure *m, uint32_t dtype)
 {
-	return dtype == WIRE_FLOAT64 ? 0x1p-20 : fmax(0x1p-11, tensor_epsilon(dtype) / 2);
+	return dtype == WIRE_FLOAT64 ? 0x1p-20
+		: fmax(0x1p-11, tensor_epsilon(admits_half(m) ? WIRE_BFLOAT16 : dtype) / 2);
 }
 
 uint32_t
@@ -205,7 +206,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 	*change = (Change) {.factor = 1};
 	if (kind >= PROBES)
 	{
-		change->nudge = kind == PROBE_ROUNDED ? tensor_epsilon(t->dtype) : coarse(t->dtype);
+		change->nudge = kind == PROBE_ROUNDED ? tensor_epsilon(t->dtype) : coarse(m, t->dtype);
 		/* Rows that are all the same become others, as rounding makes distances between them. */
 		change->apart = kind == PROBE_ROUNDED_COARSELY;
 		return kind != PROBE_ROUNDED || !is_half(t->dtype);
@@ -220,8 +221,8 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			return true;
 		case PROBE_SCALE:
 			/* rounding of half precision decides what large differences become, as of a softmax */
-			change->factor = scale;
-			return !is_half(t->dtype) && !admits_half(m);
+			change->factor = admits_half(m) ? HALF_LARGEST / like->largest : scale;
+			return !is_half(t->dtype) && change->factor > 1;
 		case PROBE_OUTLIERS:
 			draw_outliers(m, t, like, change);
 			/* Where none may be so large, the others become small. */
