@@ -33,6 +33,7 @@
 #define LARGEST			0x1p14	/* half precision holds these, and some of their sums */
 #define HALF_LARGEST	96.0	/* half precision holds products of these; exp() overflows */
 #define HALF_MOST		65504.0	/* the largest float16 */
+#define HALF_TAIL		8		/* deviations, which no output of billions is off by */
 #define HALF_ROUNDING	0x1p-10	/* two units of float16, to which code may have rounded results */
 #define HALF_RTOL		0x1p-7	/* two units of bfloat16: a tolerance that half precision keeps */
 #define FEW_UNITS		8		/* in the last place, by which rounding moves a constant number */
@@ -270,7 +271,9 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 			continue;
 		if (!look(m, arena, from, i, &like))
 			return false;
-		if (!change_for(m, kind, scale, t, &like, &change))
+		/* Half precision does not hold sums of products of two that are large. */
+		if ((kind == PROBE_SCALE && admits_half(m) && *changed)
+			|| !change_for(m, kind, scale, t, &like, &change))
 			continue;
 		*changed = true;
 		if (!m->backend->arrays->change(m, arena, from, to, i, &change))
@@ -357,8 +360,8 @@ learn_tolerance(Checks *c, Probe *probe, const char *expected, int output, size_
 static bool
 is_beyond_half(const Measure *m, const Tolerance *ordinary, const Tolerance *t)
 {
-	return admits_half(m) && fabs(t->base) + t->scale > HALF_MOST
-		&& ordinary->scale * fmax(ordinary->size, 1) < HALF_MOST / 8;
+	return admits_half(m) && fabs(t->base) + HALF_TAIL * t->scale > HALF_MOST
+		&& ordinary->scale * fmax(ordinary->size, 1) < HALF_MOST / HALF_TAIL;
 }
 
 /* whether outputs are finite, as far as ordinary ones are, and how far they move */
