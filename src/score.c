@@ -115,62 +115,37 @@ cudal1_score_variance(const double *values, size_t n)
 }
 
 /*
- * Continued fraction of the incomplete beta function (modified Lentz), for
- * x < (a + 1) / (a + b + 2).
+ * The regularised incomplete beta function by its power series in x, all of whose terms are
+ * positive; y is 1 - x.
  */
 static double
-beta_fraction(double a, double b, double x)
+incomplete_beta(double a, double b, double x, double y)
 {
-	const double tiny = 1e-300;
-	double		c = 1;
-	double		d = 1 - (a + b) * x / (a + 1);
-	double		value;
+	double		term = exp(a * log(x) + b * log(y) + lgamma(a + b) - lgamma(a + 1) - lgamma(b));
+	double		sum = 0;
 
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	value = d;
-	for (int m = 1; m <= 10000; m++)
+	for (double n = 1; term > sum * DBL_EPSILON / 4; n++)
 	{
-		double		term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double		change;
-
-		d = 1 + term * d;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = 1 + term / c;
-		c = fabs(c) < tiny ? tiny : c;
-		value *= d * c;
-
-		term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-		d = 1 + term * d;
-		d = 1 / (fabs(d) < tiny ? tiny : d);
-		c = 1 + term / c;
-		c = fabs(c) < tiny ? tiny : c;
-		change = d * c;
-		value *= change;
-		if (fabs(change - 1) < 2 * DBL_EPSILON)
-			break;
+		sum += term;
+		term *= x * (a + b + n - 1) / (a + n);
 	}
-	return value;
+	return sum;
 }
 
 /* The probability that Student's t exceeds t >= 0: half of the incomplete beta function. */
 static double
 t_tail(double t, double df)
 {
-	double		a = 0.5;
-	double		b = df / 2;
-	double		x = t * t / (t * t + df);
-	double		y = df / (t * t + df);
-	double		front;
+	double		x = df / (t * t + df);
+	double		y = t * t / (t * t + df);
 
 	if (t == 0)
 		return 0.5;
-	if (isinf(t))
+	if (isinf(t * t))
 		return 0;
-	/* by the fraction that converges */
-	front = exp(a * log(x) + b * log(y) + lgamma(a + b) - lgamma(a) - lgamma(b));
-	if (y < (b + 1) / (a + b + 2))
-		return front * beta_fraction(b, a, y) / b / 2;
-	return (1 - front * beta_fraction(a, b, x) / a) / 2;
+	/* a tail that is not small is told by what it leaves, which takes few terms */
+	return t < 3 ? (1 - incomplete_beta(0.5, df / 2, y, x)) / 2
+		: incomplete_beta(df / 2, 0.5, x, y) / 2;
 }
 
 double
