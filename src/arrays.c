@@ -12,15 +12,6 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
-void
-cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument)
-{
-	if (PG_ARGISNULL(position))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", argument)));
-}
-
 Datum *
 cudal1_array_unpack(ArrayType *array, const char *argument, int *n, bool **nulls)
 {
@@ -67,17 +58,6 @@ cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls
 	return values;
 }
 
-int32 *
-cudal1_array_int4(ArrayType *array, const char *argument, int *n)
-{
-	Datum	   *elements = cudal1_array_unpack(array, argument, n, NULL);
-	int32	   *values = palloc(Max(*n, 1) * sizeof(int32));
-
-	for (int i = 0; i < *n; i++)
-		values[i] = DatumGetInt32(elements[i]);
-	return values;
-}
-
 ArrayType *
 cudal1_array_from_float8(const double *values, const bool *nulls, int n)
 {
@@ -85,8 +65,6 @@ cudal1_array_from_float8(const double *values, const bool *nulls, int n)
 	int			dimension = n;
 	int			lower = 1;
 
-	if (n == 0)
-		return construct_empty_array(FLOAT8OID);
 	for (int i = 0; i < n; i++)
 		elements[i] = Float8GetDatum(values[i]);
 	return construct_md_array(elements, unconstify(bool *, nulls), 1, &dimension, &lower,

@@ -10,9 +10,6 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-/* raises an error where an argument is NULL */
-extern void cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument);
-
 /*
  * Elements of a one-dimensional array; an empty array gives n = 0.  Where `nulls` is NULL a NULL
  * element is an error, else *nulls says which elements are NULL.  `argument` names the array in
@@ -22,9 +19,6 @@ extern Datum *cudal1_array_unpack(ArrayType *array, const char *argument, int *n
 
 /* Unpacks an array of float8; NaN and infinities are errors. */
 extern double *cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls);
-
-/* elements of a one-dimensional array of int4 without NULLs */
-extern int32 *cudal1_array_int4(ArrayType *array, const char *argument, int *n);
 
 /* a one-dimensional array of n values; nulls may be NULL */
 extern ArrayType *cudal1_array_from_float8(const double *values, const bool *nulls, int n);

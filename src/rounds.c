@@ -52,26 +52,17 @@ cudal1_conservative_round(PG_FUNCTION_ARGS)
 static void
 read_rule(text *profile, ScoreRule *rule)
 {
-	/* kept for the session, because planning anew would cost more than the query */
-	static SPIPlanPtr plan = NULL;
+	static const char query[] =
+		"SELECT pairs, pg_catalog.cardinality(looks), estimator = 'mean', confidence,"
+		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity')"
+		" FROM cudal1.profile WHERE name = $1";
 	Oid			type = TEXTOID;
 	Datum		argument = PointerGetDatum(profile);
 	Datum		column[6];
 	bool		isnull;
 
 	SPI_connect();
-	if (plan == NULL)
-	{
-		SPIPlanPtr	prepared = SPI_prepare_cursor(
-			"SELECT pairs, pg_catalog.cardinality(looks), estimator = 'mean', confidence,"
-			" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity')"
-			" FROM cudal1.profile WHERE name = $1", 1, &type, CURSOR_OPT_GENERIC_PLAN);
-
-		if (prepared == NULL || SPI_keepplan(prepared) != 0)
-			elog(ERROR, "could not prepare the query of a profile");
-		plan = prepared;
-	}
-	if (SPI_execute_plan(plan, &argument, NULL, true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(query, 1, &type, &argument, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read a profile");
 	/* check_name() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
@@ -113,19 +104,16 @@ estimate(const ScoreRule *rule, const double *ratios, size_t n)
 typedef struct Round
 {
 	int32		bucket;
-	int			position;
 	double		ratio;
 } Round;
 
 static int
 compare_rounds(const void *a, const void *b)
 {
-	const Round *x = a;
-	const Round *y = b;
+	int32		x = ((const Round *) a)->bucket;
+	int32		y = ((const Round *) b)->bucket;
 
-	if (x->bucket != y->bucket)
-		return x->bucket < y->bucket ? -1 : 1;
-	return x->position - y->position;
+	return (x > y) - (x < y);
 }
 
 /* one round for each pair of times */
@@ -137,7 +125,6 @@ make_rounds(const double *reference, const double *candidate, int n)
 	for (int i = 0; i < n; i++)
 	{
 		rounds[i].bucket = 0;
-		rounds[i].position = i;
 		rounds[i].ratio = reference[i] / candidate[i];
 		if (!isfinite(rounds[i].ratio) || rounds[i].ratio == 0)
 			ereport(ERROR,
@@ -167,7 +154,7 @@ static void
 group_rounds(Round *rounds, int n, ArrayType *array)
 {
 	int			other;
-	int32	   *buckets = cudal1_array_int4(array, "buckets", &other);
+	Datum	   *buckets = cudal1_array_unpack(array, "buckets", &other, NULL);
 
 	if (n != other)
 		ereport(ERROR,
@@ -179,7 +166,7 @@ group_rounds(Round *rounds, int n, ArrayType *array)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("too few rounds: 0")));
 	for (int i = 0; i < n; i++)
-		rounds[i].bucket = buckets[i];
+		rounds[i].bucket = DatumGetInt32(buckets[i]);
 	qsort(rounds, n, sizeof(Round), compare_rounds);
 }
 
@@ -253,7 +240,10 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	bool		nulls[5] = {false};
 
 	for (int i = 0; i < lengthof(arguments); i++)
-		cudal1_argument_required(fcinfo, i, arguments[i]);
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not be NULL", arguments[i])));
 
 	reference = positive_times(PG_GETARG_ARRAYTYPE_P(0), "reference_times", &n);
 	candidate = positive_times(PG_GETARG_ARRAYTYPE_P(1), "candidate_times", &other);
