@@ -79,28 +79,15 @@ cudal1_score_trimmed(const double *values, size_t n, double share)
 	return mean;
 }
 
-/*
- * Distances from the first value are summed, so that the mean of equal values is that value.  The
- * sum is compensated (Neumaier).
- */
+/* Distances from the first value are summed, so that the mean of equal values is that value. */
 double
 cudal1_score_mean(const double *values, size_t n)
 {
 	double		sum = 0;
-	double		lost = 0;
 
 	for (size_t i = 1; i < n; i++)
-	{
-		double		distance = values[i] - values[0];
-		double		next = sum + distance;
-
-		if (fabs(sum) >= fabs(distance))
-			lost += (sum - next) + distance;
-		else
-			lost += (distance - next) + sum;
-		sum = next;
-	}
-	return values[0] + (sum + lost) / (double) n;
+		sum += values[i] - values[0];
+	return values[0] + sum / (double) n;
 }
 
 double
