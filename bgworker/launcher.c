@@ -1,6 +1,7 @@
 /*
  * launcher.c
- *		The launcher keeps one worker running for every database in cudal1.databases.
+ *		The library's entry, and the launcher, which keeps one worker running for every database in
+ *		cudal1.databases.
  *
  * Whenever it wakes, it compares the workers that should run with those that do.  It relies on no
  * event, because databases come and go, the list changes, workers end, and the launcher itself may
@@ -19,6 +20,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_database.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -32,7 +34,11 @@
 #include "compat.h"
 #include "settings.h"
 #include "shared.h"
-#include "start.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+extern PGDLLEXPORT void cudal1_launcher_main(Datum arg);
 
 #define NAP_MS 5000			/* how long the launcher sleeps when nothing wakes it */
 
@@ -57,12 +63,20 @@ describe(const char *type, const char *function, int restart)
 	return worker;
 }
 
+/* settings in every process, all else only where the server preloads the library */
 void
-cudal1_launcher_register(void)
+_PG_init(void)
 {
-	BackgroundWorker worker = describe("cudal1 launcher", "cudal1_launcher_main", 1);
+	BackgroundWorker launcher = describe("cudal1 launcher", "cudal1_launcher_main", 1);
 
-	RegisterBackgroundWorker(&worker);
+	cudal1_settings_define();
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	cudal1_shared_init();
+
+	/* during pg_upgrade nothing may be measured, and no worker may write */
+	if (!IsBinaryUpgrade)
+		RegisterBackgroundWorker(&launcher);
 }
 
 /* fills in which of the listed databases exist and accept connections */

@@ -31,7 +31,8 @@
 #include "generate.h"
 #include "settings.h"
 #include "shared.h"
-#include "start.h"
+
+extern PGDLLEXPORT void cudal1_worker_main(Datum database);
 
 /* the worker looks this often whether a command waits for it to leave the database */
 #define WANTED_MS 1000
