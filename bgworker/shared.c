@@ -42,7 +42,7 @@ typedef struct Slot
 	bool		wanted;			/* the database exists and accepts connections */
 	Oid			database;
 	int			pid;			/* 0: no worker */
-	int			procno;
+	Latch	   *latch;			/* of the worker */
 	int			failures;		/* failed starts in a row */
 	TimestampTz since;
 	TimestampTz launched_at;	/* 0: no start is under way */
@@ -54,8 +54,7 @@ typedef struct Shared
 {
 	LWLock	   *lock;
 	ConditionVariable waiters;
-	int			launcher_pid;
-	int			launcher_procno;
+	Latch	   *launcher;		/* NULL: there is none */
 	Slot		slots[CUDAL1_MAX_DATABASES];
 } Shared;
 
@@ -125,22 +124,6 @@ find_slot(Oid database)
 	return NULL;
 }
 
-/* caller holds the lock */
-static void
-set_worker_latch(const Slot *slot)
-{
-	if (slot->pid != 0)
-		SetLatch(&GetPGProcByNumber(slot->procno)->procLatch);
-}
-
-/* caller holds the lock */
-static void
-set_launcher_latch(void)
-{
-	if (shared->launcher_pid != 0)
-		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
-}
-
 /* ---- SQL ---- */
 
 /*
@@ -185,8 +168,8 @@ static void
 launcher_detach(int code, Datum arg)
 {
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	if (shared->launcher_pid == MyProcPid)
-		shared->launcher_pid = 0;
+	if (shared->launcher == &MyProc->procLatch)
+		shared->launcher = NULL;
 	LWLockRelease(shared->lock);
 }
 
@@ -195,8 +178,7 @@ cudal1_launcher_attach(void)
 {
 	before_shmem_exit(launcher_detach, (Datum) 0);
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	shared->launcher_pid = MyProcPid;
-	shared->launcher_procno = cudal1_my_procno();
+	shared->launcher = &MyProc->procLatch;
 	LWLockRelease(shared->lock);
 }
 
@@ -266,15 +248,6 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 	}
 }
 
-/* frees the slot of a database that is no longer listed, once its worker has left */
-static void
-retire_slot(Slot *slot, TimestampTz now)
-{
-	if (slot->pid == 0 && (slot->launched_at == 0 ||
-						   TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS)))
-		memset(slot, 0, sizeof(Slot));
-}
-
 /* whether to start a worker now; lowers *next_ms to when that may change */
 static bool
 is_start_due(Slot *slot, TimestampTz now, long *next_ms)
@@ -314,7 +287,11 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 			continue;
 		if (!slot->listed)
 		{
-			retire_slot(slot, now);
+			/* free once its worker has left */
+			if (slot->pid == 0 &&
+				(slot->launched_at == 0 ||
+				 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS)))
+				memset(slot, 0, sizeof(Slot));
 			continue;
 		}
 		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, next_ms))
@@ -376,7 +353,8 @@ slot_detach(int code, Datum arg)
 		slot->since = now;
 	}
 	my_slot = -1;
-	set_launcher_latch();
+	if (shared->launcher != NULL)
+		SetLatch(shared->launcher);
 	LWLockRelease(shared->lock);
 }
 
@@ -398,7 +376,7 @@ cudal1_slot_attach(Oid database)
 		{
 			my_slot = slot - shared->slots;
 			slot->pid = MyProcPid;
-			slot->procno = cudal1_my_procno();
+			slot->latch = &MyProc->procLatch;
 			slot->since = GetCurrentTimestamp();
 			slot->launched_at = 0;
 			set_note(slot, "connecting");
@@ -449,8 +427,8 @@ cudal1_shared_wake_worker(Oid database)
 		return;
 	LWLockAcquire(shared->lock, LW_SHARED);
 	slot = find_slot(database);
-	if (slot != NULL)
-		set_worker_latch(slot);
+	if (slot != NULL && slot->pid != 0)
+		SetLatch(slot->latch);
 	LWLockRelease(shared->lock);
 }
 

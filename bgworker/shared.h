@@ -2,9 +2,8 @@
  * shared.h
  *		The shared memory of launcher, workers and sessions: one slot for each listed database.
  *
- * The slots hold plain values only, no pointer, descriptor or latch, so a process that dies leaves
- * nothing behind that another would follow.  A process finds the latch of another by its number.
- * If the number belongs to a new process meanwhile, setting its latch makes it look once in vain.
+ * The slots hold plain values, and of a process its latch, which stays where it is when the process
+ * dies.  If it belongs to a new process meanwhile, setting it makes that one look once in vain.
  *
  * What any backend calls works without shared_preload_libraries, too.  Waking does nothing then.
  */

@@ -9,23 +9,11 @@
 
 #include "postgres.h"
 
-#include "storage/proc.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
 #error "cudal1 needs PostgreSQL 15 or newer"
 #endif
-
-/* the number by which other processes find the latch of this process */
-static inline int
-cudal1_my_procno(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return MyProcNumber;
-#else
-	return MyProc->pgprocno;
-#endif
-}
 
 /* the extension's own wait event where the server can register one */
 static inline uint32
