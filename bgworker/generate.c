@@ -17,7 +17,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -26,9 +25,7 @@
 #include "settings.h"
 #include "shared.h"
 
-#define LOOK_MS 20				/* looks at answers and campaigns are at least this far apart */
-#define FILL_MS 20				/* claims are at least this far apart, because each is a commit */
-#define CANCEL_MS 1000			/* a cancellation reaches the program within this time */
+#define LOOK_MS 20				/* looks are at least this far apart, because each is some commits */
 #define WAIT_MS 1000			/* waiting requests are looked at again after this time */
 #define RESTART_MS 1000
 #define MAX_RESTART_MS 60000
@@ -46,12 +43,10 @@ static Cudal1Child child;
 static bool started = false;
 static bool ready = false;
 static bool stopped = false;	/* the worker ended the program, so its end is no failure */
-static bool stop_killed = false;
 static int64 stop_at = 0;
 static char *settings_in_use = NULL;
-/* lines of answers that are not stored yet; made when the program first starts */
-static StringInfoData pending;
-static StringInfoData left_over;	/* lines whose request a session is changing */
+static Cudal1Buffer pending;	/* lines of answers that are not stored yet */
+static Cudal1Buffer left_over;	/* lines whose request a session is changing */
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
@@ -61,11 +56,7 @@ static int64 retry_at = 0;
 static int	tries = 0;
 static int64 look_at = 0;
 static bool look_wanted = false;
-static int64 fill_at = 0;
-static bool fill_wanted = false;
-static int64 due_at = -1;		/* time of the next look at waiting requests; -1: none waits */
-static int64 cancel_at = 0;
-static bool cancel_wanted = false;
+static int64 due_at = -1;		/* time of the next look if none is wanted; -1: no request waits */
 
 static void
 take_line(void *owner, char *line, size_t length)
@@ -76,7 +67,7 @@ take_line(void *owner, char *line, size_t length)
 	{
 		ready = true;
 		problem[0] = '\0';
-		fill_wanted = true;
+		look_wanted = true;
 		return;
 	}
 	for (size_t i = 0; i < length && good; i++)
@@ -86,8 +77,8 @@ take_line(void *owner, char *line, size_t length)
 		garbage++;
 		return;
 	}
-	appendBinaryStringInfo(&pending, line, length);
-	appendStringInfoChar(&pending, '\n');
+	cudal1_buffer_append(&pending, line, length);
+	cudal1_buffer_append(&pending, "\n", 1);
 }
 
 const char *
@@ -108,7 +99,6 @@ stop(const char *reason)
 				(errmsg("%s", problem)));
 	}
 	stopped = true;
-	stop_killed = false;
 	stop_at = cudal1_clock_ms();
 	cudal1_child_signal(&child, SIGTERM);
 }
@@ -136,7 +126,6 @@ settings(void)
 static void
 start(int64 now)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	char	   *argv[8] = {NULL};
 	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,
 		.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
@@ -156,13 +145,6 @@ start(int64 now)
 	{
 		argv[n++] = "--ca";
 		argv[n++] = pstrdup(cudal1_ca_file);
-	}
-	if (pending.data == NULL)
-	{
-		MemoryContextSwitchTo(TopMemoryContext);
-		initStringInfo(&pending);
-		initStringInfo(&left_over);
-		MemoryContextSwitchTo(caller);
 	}
 	ready = stopped = false;
 	garbage = 0;
@@ -197,12 +179,12 @@ store(int64 now)
 	Cudal1Call	outcome;
 	char	   *columns[2];			/* lines for the program, and answers to be offered again */
 	char	   *batch;
-	int			length = pending.len;
+	int			length = pending.length;
 
 	if (length > MAX_BATCH)
 	{
 		length = MAX_BATCH;
-		while (length < pending.len && pending.data[length - 1] != '\n')
+		while (length < pending.length && pending.data[length - 1] != '\n')
 			length++;
 	}
 	batch = pnstrdup(pending.data, length);
@@ -210,18 +192,18 @@ store(int64 now)
 							   1, (const char *const *) &batch, columns, 2);
 	if (outcome == CUDAL1_CALL_DONE)
 	{
-		pending.len -= length;
-		memmove(pending.data, pending.data + length, pending.len);
-		pending.data[pending.len] = '\0';
+		pending.length -= length;
+		memmove(pending.data, pending.data + length, pending.length);
+		pending.data[pending.length] = '\0';
 		if (columns[1] != NULL)
-			appendStringInfoString(&left_over, columns[1]);
+			cudal1_buffer_append(&left_over, columns[1], strlen(columns[1]));
 		left_over_at = now + LEFT_OVER_MS;
 		tries = 0;
 		failures = 0;
 		send_lines(columns[0]);
 		free(columns[0]);
 		free(columns[1]);
-		fill_wanted = look_wanted = true;
+		look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
 	{
@@ -235,27 +217,8 @@ store(int64 now)
 static void
 offer_left_over(void)
 {
-	appendBinaryStringInfo(&pending, left_over.data, left_over.len);
-	resetStringInfo(&left_over);
-}
-
-/* tells the program which of the requests in flight are cancelled */
-static Cudal1Call
-cancel(const char *worker, int64 now)
-{
-	static const char *const query =
-		"SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
-		" 'request_id', r.request_id, 'attempt', r.attempt)::text || E'\n', '')"
-		" FROM cudal1.request AS r"
-		" WHERE r.state = 'running' AND r.worker = $1 AND r.cancel_requested";
-	char	   *cancels;
-	Cudal1Call	outcome = cudal1_entry_run(query, 1, &worker, &cancels, 1);
-
-	cancel_at = now + CANCEL_MS;
-	cancel_wanted = false;
-	send_lines(cancels);
-	free(cancels);
-	return outcome;
+	cudal1_buffer_append(&pending, left_over.data, left_over.length);
+	left_over.length = 0;
 }
 
 /* lost: the program died, so it counts against the requests */
@@ -289,22 +252,29 @@ clear(const char *worker, int64 now)
 	}
 	cudal1_child_end(&child);
 	started = ready = false;
-	fill_wanted = true;
+	look_wanted = true;
 	return outcome;
 }
 
-/* claims requests that wait, and sends them to the program; more: others may wait */
+/*
+ * Sends the program which of the requests in flight are cancelled, and claims others while there
+ * are less than `most`; more: others may wait.
+ */
 static Cudal1Call
-claim(const char *worker, bool *more)
+claim(const char *worker, int most, bool *more)
 {
 	/* Twelve at a time: a prompt may have 10 MiB, a byte of it become six, and a text has 1 GB. */
 	static const char *const query =
-		"SELECT pg_catalog.string_agg(c.job::text || E'\n', ''),"
+		"WITH flight AS (SELECT r.request_id, r.attempt, r.cancel_requested"
+		" FROM cudal1.request AS r WHERE r.state = 'running' AND r.worker = $1)"
+		" SELECT pg_catalog.concat((SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object("
+		"'type', 'cancel', 'request_id', f.request_id, 'attempt', f.attempt)::text || E'\n', '')"
+		" FROM flight AS f WHERE f.cancel_requested),"
+		" pg_catalog.string_agg(c.job::text || E'\n', '')),"
 		" NULLIF(pg_catalog.count(*) = 12, false) FROM cudal1.claim_requests($1,"
-		" LEAST(12, $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
-		" WHERE r.state = 'running' AND r.worker = $1)::int)) AS c";
-	Cudal1Number most;
-	const char *arguments[] = {worker, cudal1_queue_text(most, cudal1_max_requests)};
+		" LEAST(12, $2::int - (SELECT pg_catalog.count(*) FROM flight)::int)) AS c";
+	Cudal1Number number;
+	const char *arguments[] = {worker, cudal1_queue_text(number, most)};
 	char	   *columns[2];
 	Cudal1Call	outcome = cudal1_entry_run(query, 2, arguments, columns, 2);
 
@@ -323,22 +293,16 @@ fill(const char *worker, int64 now)
 		"SELECT pg_catalog.count(*) FROM cudal1.model AS m WHERE m.enabled AND"
 		" (SELECT true FROM cudal1.request AS r WHERE r.model_id = m.model_id"
 		" AND r.state = 'queued' LIMIT 1)";
-	Cudal1Call	outcome;
+	int			most = cudal1_enabled ? cudal1_max_requests : 0;
+	Cudal1Call	outcome = CUDAL1_CALL_DONE;
 	int64		waiting;
 
-	fill_wanted = false;
-	fill_at = now + FILL_MS;
-	due_at = -1;
-	if (!cudal1_enabled || cudal1_max_requests == 0)
-		return CUDAL1_CALL_DONE;
 	/* An answer makes room for the next request. This look is for pauses, rates and failures. */
-	due_at = now + WAIT_MS;
+	due_at = most > 0 ? now + WAIT_MS : -1;
 	if (ready && !stopped)
-	{
-		outcome = claim(worker, &fill_wanted);
-		if (outcome != CUDAL1_CALL_DONE || fill_wanted)
-			return outcome;
-	}
+		outcome = claim(worker, most, &look_wanted);
+	if (outcome != CUDAL1_CALL_DONE || look_wanted || most == 0)
+		return outcome;
 	outcome = cudal1_queue_number(query, 0, NULL, &waiting);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
@@ -353,15 +317,13 @@ fill(const char *worker, int64 now)
 	return CUDAL1_CALL_DONE;
 }
 
-/* makes candidates of some answers, and advances campaigns a step: fill() may be due in between */
+/* makes candidates of some answers, and advances campaigns a step */
 static Cudal1Call
-advance(int64 now)
+advance(void)
 {
 	Cudal1Call	outcome;
 	int64		steps = 0;
 
-	look_wanted = false;
-	look_at = now + LOOK_MS;
 	outcome = cudal1_queue_number("SELECT cudal1.take_answers(16)", 0, NULL, &steps);
 	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
 	{
@@ -372,7 +334,6 @@ advance(int64 now)
 	}
 	/* there may be more to do, after a look at everything else */
 	look_wanted |= steps > 0;
-	fill_wanted |= steps > 0;
 	return outcome;
 }
 
@@ -385,11 +346,8 @@ hold_to_limits(int64 now)
 		stop("it wrote lines that are not of its protocol");
 	else if (strcmp(settings_in_use, settings()) != 0)
 		stop(NULL);
-	if (stopped && !stop_killed && now - stop_at > STOP_MS)
-	{
-		stop_killed = true;
+	if (stopped && now - stop_at > STOP_MS)
 		cudal1_child_signal(&child, SIGKILL);
-	}
 }
 
 Cudal1Call
@@ -399,28 +357,30 @@ cudal1_generate_poll(const char *worker, bool look)
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
 
 	look_wanted |= look;
-	fill_wanted |= look;
-	cancel_wanted |= look;
 	if (started && !child.gone)
 	{
 		cudal1_child_poll(&child);
 		hold_to_limits(now);
 	}
-	if (left_over.len > 0 && now >= left_over_at)
+	if (pending.lost || left_over.lost)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	if (left_over.length > 0 && now >= left_over_at)
 		offer_left_over();
-	if (pending.len > 0 && now >= retry_at)
+	if (pending.length > 0 && now >= retry_at)
 		outcome = store(now);
-	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
+	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.length == 0 && now >= retry_at)
 		outcome = clear(worker, now);
-	if (outcome != CUDAL1_CALL_GONE && started && !child.gone && cancel_wanted && now >= cancel_at)
-		outcome = cancel(worker, now);
 	/* requests are claimed only after all answers are stored */
-	if (outcome != CUDAL1_CALL_GONE && pending.len == 0)
+	if (outcome != CUDAL1_CALL_GONE && pending.length == 0 && now >= look_at &&
+		(look_wanted || (due_at >= 0 && now >= due_at)))
 	{
-		if (now >= fill_at && (fill_wanted || (due_at >= 0 && now >= due_at)))
-			outcome = fill(worker, now);
-		if (outcome != CUDAL1_CALL_GONE && now >= look_at && look_wanted)
-			outcome = advance(now);
+		look_wanted = false;
+		look_at = now + LOOK_MS;
+		outcome = fill(worker, now);
+		if (outcome != CUDAL1_CALL_GONE)
+			outcome = advance();
 	}
 	return outcome;
 }
@@ -431,25 +391,18 @@ cudal1_generate_next_ms(void)
 	int64		now = cudal1_clock_ms();
 	int64		next = now + 3600 * 1000;
 
-	if (pending.len > 0)
+	if (pending.length > 0)
 		return Max(1, retry_at - now);
-	if (left_over.len > 0)
+	if (left_over.length > 0)
 		next = Min(next, left_over_at);
-	if (started)
-	{
-		if (cancel_wanted)
-			next = Min(next, cancel_at);
-		if (stopped && !stop_killed)
-			next = Min(next, stop_at + STOP_MS + 1);
-		if (child.gone)
-			next = Min(next, retry_at);
-	}
+	if (started && stopped)
+		next = Min(next, Max(stop_at + STOP_MS, now) + 100);
+	if (started && child.gone)
+		next = Min(next, retry_at);
 	if (look_wanted)
 		next = Min(next, look_at);
-	if (fill_wanted)
-		next = Min(next, fill_at);
 	else if (due_at >= 0)
-		next = Min(next, Max(due_at, fill_at));
+		next = Min(next, Max(due_at, look_at));
 	return Max(1, next - now);
 }
 
@@ -459,16 +412,12 @@ cudal1_generate_drop(void)
 	if (started)
 		cudal1_child_end(&child);
 	started = ready = false;
-	if (pending.data != NULL)
-	{
-		resetStringInfo(&pending);
-		resetStringInfo(&left_over);
-	}
+	pending.length = left_over.length = 0;
 	problem[0] = '\0';
 	due_at = -1;
 	tries = failures = 0;
-	restart_at = retry_at = look_at = fill_at = 0;
-	look_wanted = fill_wanted = true;
+	restart_at = retry_at = look_at = 0;
+	look_wanted = true;
 }
 
 void
@@ -486,7 +435,7 @@ cudal1_generate_leave(const char *worker)
 			pg_usleep(10000);
 	}
 	offer_left_over();
-	if (pending.len > 0)
+	if (pending.length > 0)
 		(void) store(cudal1_clock_ms());
 	(void) release(worker, false);
 	cudal1_generate_drop();
