@@ -45,7 +45,6 @@ static int	ndevices = 0;
 
 static Cudal1Child search;
 static bool searching = false;
-static bool search_killed = false;
 static bool search_wanted = false;
 static int64 search_at = 0;
 static int64 search_until = 0;
@@ -174,7 +173,6 @@ begin_search(void)
 	search_wanted = false;
 	forget_devices();
 	searching = true;
-	search_killed = false;
 	if (cudal1_child_start(&search, &program, &reason))
 	{
 		search_until = cudal1_clock_ms() + ((int64) SEARCH_SECONDS + cudal1_child_grace) * 1000;
@@ -275,11 +273,8 @@ cudal1_devices_poll(bool *ended)
 		*ended = search.gone;
 		if (search.gone)
 			return end_search();
-		if (!search_killed && (now > search_until || search.overlong))
-		{
-			search_killed = true;
+		if (now > search_until || search.overlong)
 			cudal1_child_signal(&search, SIGKILL);
-		}
 		return CUDAL1_CALL_DONE;
 	}
 
@@ -351,7 +346,7 @@ cudal1_devices_next_ms(void)
 	int64		next = now + REFRESH_MS;
 
 	if (searching)
-		next = Min(next, search_killed ? now + 1000 : search_until + 1);
+		next = Min(next, Max(search_until, now) + 100);
 	else if (search_wanted && cudal1_jobs_count() == 0)
 		next = Min(next, search_at);
 	if (ndevices > 0 && !searching)

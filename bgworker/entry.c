@@ -87,16 +87,11 @@ is_transient(int code)
 		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
 			return true;
 		default:
-			return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_OBJECT_IN_USE;
+			/* the last four: missing while the extension is dropped, as the next call finds out */
+			return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_OBJECT_IN_USE ||
+				code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_TABLE ||
+				code == ERRCODE_INVALID_SCHEMA_NAME || code == ERRCODE_UNDEFINED_OBJECT;
 	}
-}
-
-/* a function or a table is missing while the extension is dropped: the next call finds out */
-static bool
-is_missing(int code)
-{
-	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_TABLE ||
-		code == ERRCODE_INVALID_SCHEMA_NAME || code == ERRCODE_UNDEFINED_OBJECT;
 }
 
 /* aborts the transaction; no interrupt may come between an aborted transaction and its end */
@@ -190,8 +185,7 @@ call(bool bound, const char *query, int n, const char *const *arguments, char **
 	{
 		ErrorData  *error = abort_call(caller);
 
-		outcome = is_missing(error->sqlerrcode) || is_transient(error->sqlerrcode) ?
-			CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
+		outcome = is_transient(error->sqlerrcode) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 		ereport(LOG,
 				(errcode(error->sqlerrcode),
 				 errmsg("cudal1 worker: %s", error->message),
