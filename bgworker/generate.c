@@ -2,15 +2,9 @@
  * generate.c
  *		Supervision of cudal1-generate.
  *
- * The worker carries lines between the program and the queue of requests, and reads none of them.
- * The queue makes the lines of jobs, of cancellations and of stored answers; the program makes
- * those of answers.  The worker counts no requests in flight: each claim asks the database, which
- * can't be wrong about them.
- *
- * The program keeps each answer in a file until the worker says that the answer is stored.  Each
- * database and extension has a directory of its own for these files.  A new program first reports
- * the answers that it finds there, and then says that it is ready.  The worker claims requests only
- * after that, so an answer that survived a crash is stored before its request could be sent again.
+ * README.md has how an answer survives each crash. The worker reads no line that it carries, and
+ * counts no requests in flight: each claim asks the database, which can't be wrong about them. Each
+ * database and extension has a directory of its own for the files of answers.
  */
 #include "postgres.h"
 
