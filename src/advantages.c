@@ -51,10 +51,22 @@ static const Variant variants[] = {
 static const Variant *
 find_variant(const char *name)
 {
-	return &variants[cudal1_nearest_row("variant", name, variants, lengthof(variants),
-										sizeof(Variant), "Valid variants are \"paper\", \"trl\","
-										" \"verl\", \"openrlhf\", \"dr_grpo\", \"rloo\" and"
-										" \"smoothed\".")];
+	const char *names[lengthof(variants)];
+	char	   *nearest;
+
+	for (int i = 0; i < lengthof(variants); i++)
+	{
+		names[i] = variants[i].name;
+		if (strcmp(names[i], name) == 0)
+			return &variants[i];
+	}
+	nearest = cudal1_nearest_words(name, names, lengthof(variants));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("variant \"%s\" does not exist", name),
+			 errhint("%s%sValid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\","
+					 " \"dr_grpo\", \"rloo\" and \"smoothed\".",
+					 nearest ? nearest : "", nearest ? " " : "")));
 }
 
 /* Advantages of n >= 2 rewards that are not all equal, in place. */

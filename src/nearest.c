@@ -75,27 +75,6 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 	return nearest ? psprintf("Did you mean \"%s\"?", nearest) : NULL;
 }
 
-int
-cudal1_nearest_row(const char *kind, const char *name, const void *table, int n, size_t size,
-				   const char *valid)
-{
-	const char **names = palloc(n * sizeof(char *));
-	char	   *nearest;
-
-	for (int i = 0; i < n; i++)
-	{
-		names[i] = *(const char *const *) ((const char *) table + i * size);
-		if (strcmp(names[i], name) == 0)
-			return i;
-	}
-	nearest = cudal1_nearest_words(name, names, n);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s \"%s\" does not exist", kind, name),
-			 errhint("%s%s%s", nearest ? nearest : "", nearest ? " " : "", valid)));
-	return -1;					/* keep compiler quiet */
-}
-
 /* cudal1.nearest(name text, names text[]) RETURNS text */
 Datum
 cudal1_nearest(PG_FUNCTION_ARGS)

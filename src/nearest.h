@@ -11,11 +11,4 @@
  */
 extern char *cudal1_nearest_words(const char *name, const char *const *names, int n);
 
-/*
- * The number of the row with this name, in a table of n rows of `size` bytes that begin with their
- * names; else an error about the `kind`, whose hint ends with `valid`.
- */
-extern int	cudal1_nearest_row(const char *kind, const char *name, const void *table, int n,
-							   size_t size, const char *valid);
-
 #endif							/* CUDAL1_NEAREST_H */

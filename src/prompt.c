@@ -60,12 +60,6 @@ append_fenced(StringInfo prompt, const char *label, const char *text)
 	appendStringInfoString(prompt, "\n\n");
 }
 
-static void
-append_code(StringInfo prompt, const PromptTask *task, const char *code)
-{
-	append_fenced(prompt, task->fence, code);
-}
-
 static bool
 is_place(const char *name, size_t length, const char *place)
 {
@@ -182,7 +176,7 @@ append_exemplars(StringInfo prompt, const PromptTask *task, const PromptCodes *c
 	for (int i = 0; i < codes->nexemplars; i++)
 	{
 		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, codes->scores[i]);
-		append_code(prompt, task, TextDatumGetCString(codes->exemplars[i]));
+		append_fenced(prompt, task->fence, TextDatumGetCString(codes->exemplars[i]));
 		if (codes->ncounters > 0 && VARSIZE_ANY_EXHDR(DatumGetPointer(codes->counters[i])) > 0)
 			appendStringInfo(prompt, "Counters of a call: %s.\n\n",
 							 TextDatumGetCString(codes->counters[i]));
@@ -192,7 +186,7 @@ append_exemplars(StringInfo prompt, const PromptTask *task, const PromptCodes *c
 		appendStringInfoString(prompt,
 							   "Implementation 1 (score 1.00), the reference: there is no other "
 							   "yet\n\n");
-		append_code(prompt, task, task->reference);
+		append_fenced(prompt, task->fence, task->reference);
 	}
 }
 
@@ -209,7 +203,7 @@ append_failures(StringInfo prompt, const PromptTask *task, const PromptCodes *co
 	{
 		appendStringInfo(prompt, "Failed attempt %d\n\n", i + 1);
 		append_fenced(prompt, "text", TextDatumGetCString(codes->reasons[i]));
-		append_code(prompt, task, TextDatumGetCString(codes->failed[i]));
+		append_fenced(prompt, task->fence, TextDatumGetCString(codes->failed[i]));
 	}
 }
 
@@ -229,7 +223,7 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 	else if (is_place(name, length, "entry"))
 		append_entry(prompt, task);
 	else if (is_place(name, length, "reference"))
-		append_code(prompt, task, task->reference);
+		append_fenced(prompt, task->fence, task->reference);
 	else if (is_place(name, length, "exemplars"))
 		append_exemplars(prompt, task, codes);
 	else if (is_place(name, length, "counters"))
