@@ -154,10 +154,9 @@ hold_extension(void)
 	return get_extension_oid("cudal1", true) == extension;
 }
 
-/* bound: to the extension that was found */
-static Cudal1Call
-call(bool bound, const char *query, int n, const char *const *arguments, char **columns,
-	 int ncolumns)
+Cudal1Call
+cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
+				 int ncolumns)
 {
 	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
 	MemoryContext caller = CurrentMemoryContext;
@@ -173,7 +172,7 @@ call(bool bound, const char *query, int n, const char *const *arguments, char **
 		SPI_connect();
 		PushActiveSnapshot(GetTransactionSnapshot());
 		pgstat_report_activity(STATE_RUNNING, query);
-		if (bound && !hold_extension())
+		if (!hold_extension())
 			outcome = CUDAL1_CALL_GONE;
 		else
 			execute(query, n, arguments, columns, ncolumns);
@@ -210,13 +209,6 @@ call(bool bound, const char *query, int n, const char *const *arguments, char **
 	return outcome;
 }
 
-Cudal1Call
-cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
-				 int ncolumns)
-{
-	return call(true, query, n, arguments, columns, ncolumns);
-}
-
 const char *
 cudal1_entry_problem(void)
 {
@@ -226,12 +218,12 @@ cudal1_entry_problem(void)
 Cudal1Call
 cudal1_entry_find_extension(void)
 {
-	char	   *column;
+	MemoryContext caller = CurrentMemoryContext;
 
-	(void) call(false, "SELECT oid FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL,
-				&column, 1);
-	extension = column != NULL ? (Oid) strtoul(column, NULL, 10) : InvalidOid;
-	free(column);
+	StartTransactionCommand();
+	extension = get_extension_oid("cudal1", true);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(caller);
 	return OidIsValid(extension) ? CUDAL1_CALL_DONE : CUDAL1_CALL_GONE;
 }
 
