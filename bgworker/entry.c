@@ -236,8 +236,14 @@ cudal1_entry_extension(void)
 /* ---- what supervise/ needs of a worker: the log, and the queue by SPI ---- */
 
 static void
-write_log(const char *text)
+write_log(const char *format,...)
 {
+	char		text[2048];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	ereport(LOG,
 			(errmsg("%s", text)));
 }

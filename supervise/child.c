@@ -54,7 +54,7 @@
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
-void		(*cudal1_log) (const char *text) = NULL;
+void		(*cudal1_log) (const char *format,...) = NULL;
 
 static int	epoll_descriptor = -1;
 
@@ -86,14 +86,14 @@ say(const char *format,...)
 }
 
 bool
-cudal1_children_prepare(void (*log) (const char *text))
+cudal1_children_prepare(void (*log) (const char *format,...))
 {
 	cudal1_log = log;
 	epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_descriptor < 0)
 		return false;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-		log(say("could not become the parent of orphans: %s", strerror(errno)));
+		log("could not become the parent of orphans: %s", strerror(errno));
 	return true;
 }
 
@@ -371,21 +371,18 @@ log_line(Cudal1Child *child)
 	char	   *line = child->err_line.data;
 	bool		cut = child->err_line.length > LOG_LINE_BYTES;
 	size_t		length = cut ? LOG_LINE_BYTES : child->err_line.length;
-	char		text[LOG_LINE_BYTES + 128];
 
 	if (length == 0 || child->log_lines > LOG_LINES)
 		return;
 	if (child->log_lines++ == LOG_LINES)
-		snprintf(text, sizeof(text), "%s: further lines are left out", child->label);
-	else
 	{
-		for (size_t i = 0; i < length; i++)
-			if ((unsigned char) line[i] < 0x20 || (unsigned char) line[i] >= 0x7f)
-				line[i] = line[i] == '\t' ? ' ' : '?';
-		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
-				 cut ? " ..." : "");
+		cudal1_log("%s: further lines are left out", child->label);
+		return;
 	}
-	cudal1_log(text);
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char) line[i] < 0x20 || (unsigned char) line[i] >= 0x7f)
+			line[i] = line[i] == '\t' ? ' ' : '?';
+	cudal1_log("%s: %.*s%s", child->label, (int) length, line, cut ? " ..." : "");
 }
 
 /* at the end of a line, or of the output */

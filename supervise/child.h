@@ -64,7 +64,7 @@ typedef struct Cudal1Program
 } Cudal1Program;
 
 /* writes a line for operators; set by cudal1_children_prepare */
-extern void (*cudal1_log) (const char *text);
+extern void (*cudal1_log) (const char *format,...) __attribute__((format(printf, 1, 2)));
 
 /* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);
@@ -73,7 +73,7 @@ extern int64_t cudal1_clock_ms(void);
  * Before any other call: orphans of children become children of this process.  False where it can't
  * wait for children; errno says why.
  */
-extern bool cudal1_children_prepare(void (*log) (const char *text));
+extern bool cudal1_children_prepare(void (*log) (const char *format,...));
 
 /* readable when any child needs a poll */
 extern int	cudal1_children_epoll(void);

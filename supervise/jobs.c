@@ -131,10 +131,7 @@ cudal1_jobs_on_device(const void *device)
 static void
 note(const Job *job, const char *what)
 {
-	char		text[2048];
-
-	snprintf(text, sizeof(text), LABEL ": %s", (long long) job->claim.job_id, what);
-	cudal1_log(text);
+	cudal1_log(LABEL ": %s", (long long) job->claim.job_id, what);
 }
 
 static void

@@ -28,14 +28,6 @@ static AgentDevice devices[AGENT_MAX_DEVICES];
 static int	ndevices;
 static time_t started;
 
-/* ---- what supervise/ needs of an agent ---- */
-
-static void
-write_log(const char *text)
-{
-	agent_log("%s", text);
-}
-
 /* ---- claims ---- */
 
 /* Prefix of the name of a device's present claim in the queue; the caller frees it. */
@@ -205,7 +197,7 @@ work_measure(void)
 	double		refresh_at = 0;
 
 	cudal1_queue = &queue;
-	if (!cudal1_children_prepare(write_log))
+	if (!cudal1_children_prepare(agent_log))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
 		return 1;
