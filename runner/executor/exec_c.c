@@ -47,7 +47,7 @@ load(const char *path, uint32_t flags)
 	mallopt(M_TOP_PAD, 1 << 20);
 	if (cudal1_guard_memory(call->data_limit, call->data_limit + SPARE_BYTES + call->slots
 							* (call->input_slot_bytes + call->output_slot_bytes)) != 0
-		|| cudal1_guard_enter(false) != 0)
+		|| cudal1_guard_enter(false, GUARD_THREADS) != 0)
 		entry_fail("guard");
 	heap = sbrk(0);
 	handle = entry_load(call, path, control->text, sizeof(control->text));

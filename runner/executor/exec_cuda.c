@@ -80,7 +80,8 @@ load(const char *path, uint32_t flags)
 		return failed("the GPU can't be opened: ", error);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
-	if (cudal1_guard_memory(call->data_limit, 0) != 0 || cudal1_guard_enter(true) != 0)
+	if (cudal1_guard_memory(call->data_limit, 0) != 0
+		|| cudal1_guard_enter(true, GUARD_THREADS) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)

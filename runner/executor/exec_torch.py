@@ -105,10 +105,7 @@ class Executor:
             wire.PARSE: self.parse, wire.OPERATIONS: self.count_operations,
         }
         while True:
-            if self.generator:
-                data, self.handed, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
-            else:
-                data = self.sock.recv(MESSAGE.size)
+            data, self.handed, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
             if len(data) != MESSAGE.size:
                 os._exit(0)
             nonce, op, _, count, flags, seed, _ = MESSAGE.unpack(data)
@@ -206,7 +203,7 @@ class Executor:
         # the CUDA driver reserves address space by the terabyte
         space = 0 if self.gpu else self.data_bytes + SPARE_BYTES
         if (self.guard.cudal1_guard_memory(self.data_bytes, space) != 0
-                or self.guard.cudal1_guard_enter(self.gpu is not None) != 0):
+                or self.guard.cudal1_guard_enter(self.gpu is not None, self.guard.threads) != 0):
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
         seed_all(seed)
@@ -617,7 +614,7 @@ def main():
     zygote = socket.socket(fileno=3)
     os.dup2(4, wire.FD_FILTER)
     os.close(4)
-    guard.cudal1_guard_threads(int(sys.argv[5]))
+    guard.threads = int(sys.argv[5])
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
     # forks
     pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None

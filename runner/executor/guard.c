@@ -52,7 +52,6 @@ static const struct
 	{RLIMIT_MEMLOCK, 0},
 };
 
-static uint64_t most_threads = 64;
 static struct sock_fprog program[2];
 
 int
@@ -194,21 +193,15 @@ cudal1_guard_files(const char *lower, const char *at)
 }
 
 int
-cudal1_guard_enter(bool gpu)
+cudal1_guard_enter(bool gpu, uint64_t threads)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (limit(limits[i].resource, limits[i].value) != 0)
 			return -1;
-	if (limit(RLIMIT_NPROC, most_threads) != 0
+	if (limit(RLIMIT_NPROC, threads) != 0
 		|| limit(RLIMIT_NOFILE, gpu ? GPU_DESCRIPTORS : DESCRIPTORS) != 0 || limit_stack() != 0)
 		return -1;
 	return apply_own() == 0 ? apply(&program[0]) : -1;
-}
-
-void
-cudal1_guard_threads(uint64_t most)
-{
-	most_threads = most;
 }
 
 int

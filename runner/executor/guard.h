@@ -14,14 +14,12 @@
 /* reads both filters from WIRE_FD_FILTER and closes it; 0 or -1 */
 extern int	cudal1_guard_read(void);
 
-/* of all processes of the sandbox together; 64 where nothing is said */
-extern void cudal1_guard_threads(uint64_t most);
-
 /*
- * limits on threads and descriptors, and the filter that holds while a candidate is loaded; 0 or
- * -1. gpu: whether the CUDA driver is at work
+ * limits on threads (of all processes of the sandbox together) and descriptors, and the filter that
+ * holds while a candidate is loaded; 0 or -1. gpu: whether the CUDA driver is at work
  */
-extern int	cudal1_guard_enter(bool gpu);
+#define GUARD_THREADS	64
+extern int	cudal1_guard_enter(bool gpu, uint64_t threads);
 
 /*
  * Limits what the process may add to its memory, before cudal1_guard_enter: `data` as RLIMIT_DATA

@@ -30,9 +30,8 @@ def load_guard(libdir):
     number, place = ctypes.c_uint64, ctypes.c_void_p
     # what each returns, and takes
     functions = {
-        "guard_enter": (ctypes.c_int, ctypes.c_bool),
+        "guard_enter": (ctypes.c_int, ctypes.c_bool, number),
         "guard_memory": (ctypes.c_int, number, number),
-        "guard_threads": (None, number),
         "guard_fill": (None, place, number, *2 * [ctypes.c_uint32], *2 * [ctypes.c_double]),
         "guard_map": (place, ctypes.c_int, number),
         "guard_keep": (None, place, number),

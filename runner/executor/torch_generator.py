@@ -34,7 +34,8 @@ class Generator:
             # its context needs no queues for streams, which take half of the time to make
             os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
             self.gpu.open(self.executor.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
-        if self.executor.guard.cudal1_guard_enter(self.gpu is not None) != 0:
+        guard = self.executor.guard
+        if guard.cudal1_guard_enter(self.gpu is not None, guard.threads) != 0:
             raise common.Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
         common.refuse_processes()

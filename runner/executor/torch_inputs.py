@@ -11,12 +11,8 @@ import random
 import weakref
 
 import torch
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
-from torch_arguments import CODES
+from torch_arguments import CODES, numpy
 
 # random.h: RandomInit
 NORMAL, UNIFORM, INTEGER = 0, 1, 2
