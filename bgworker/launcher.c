@@ -40,8 +40,6 @@ PG_MODULE_MAGIC;
 extern PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT void cudal1_launcher_main(Datum arg);
 
-#define NAP_MS 5000			/* how long the launcher sleeps when nothing wakes it */
-
 /*
  * With this exit status the postmaster starts the launcher again.  After 0 it would not, and after
  * a higher one it would restart the server.
@@ -134,23 +132,29 @@ warn_of_missing(const Cudal1Listed *listed, int nlisted)
 static bool
 start_worker(Oid database)
 {
+	static bool complained = false;
 	BackgroundWorker worker = describe("cudal1 worker", "cudal1_worker_main", BGW_NEVER_RESTART);
+	bool		started;
 
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	worker.bgw_notify_pid = MyProcPid;
 	snprintf(worker.bgw_name, BGW_MAXLEN, "cudal1 worker of database %u", database);
-	return RegisterDynamicBackgroundWorker(&worker, NULL);
+	started = RegisterDynamicBackgroundWorker(&worker, NULL);
+	if (!started && !complained)
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("could not start a cudal1 worker: all background workers are in use"),
+				 errhint("Raise max_worker_processes by one for the launcher and one for each"
+						 " database in cudal1.databases.")));
+	complained = !started;
+	return started;
 }
 
 static long
 start_missing(void)
 {
 	Cudal1Listed listed[CUDAL1_MAX_DATABASES];
-	Oid			start[CUDAL1_MAX_DATABASES];
-	static bool complained = false;
-	long		next_ms = NAP_MS;
 	int			nlisted = 0;
-	int			nstart;
 	ListCell   *cell;
 
 	memset(listed, 0, sizeof(listed));
@@ -161,27 +165,7 @@ start_missing(void)
 	}
 	look_up_databases(listed, nlisted);
 	warn_of_missing(listed, nlisted);
-	nstart = cudal1_launcher_reconcile(listed, nlisted, start, &next_ms);
-	for (int i = 0; i < nstart; i++)
-	{
-		if (start_worker(start[i]))
-		{
-			complained = false;
-			next_ms = Min(next_ms, 1000);
-			continue;
-		}
-		cudal1_launcher_start_failed(start[i],
-									 "no background worker is free: raise max_worker_processes");
-		next_ms = Min(next_ms, 1000);
-		if (!complained)
-			ereport(WARNING,
-					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-					 errmsg("could not start a cudal1 worker: all background workers are in use"),
-					 errhint("Raise max_worker_processes by one for the launcher and one for each"
-							 " database in cudal1.databases.")));
-		complained = true;
-	}
-	return next_ms;
+	return cudal1_launcher_reconcile(listed, nlisted, start_worker);
 }
 
 void

@@ -30,6 +30,8 @@ PG_FUNCTION_INFO_V1(cudal1_preloaded);
 
 #define TRANCHE "cudal1"
 
+/* how long the launcher sleeps when nothing wakes it */
+#define NAP_MS 5000
 /* a worker that has not attached after this time is started again */
 #define START_TIMEOUT_MS 30000
 /* a worker that ends after more than this time has not failed at its start */
@@ -271,11 +273,22 @@ is_start_due(Slot *slot, TimestampTz now, long *next_ms)
 	return true;
 }
 
-int
-cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, long *next_ms)
+/* a worker of the slot has ended, or did not start; failures: in a row */
+static void
+back_off(Slot *slot, int failures, const char *note)
+{
+	slot->failures = failures;
+	slot->launched_at = 0;
+	slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+												   cudal1_backoff_ms(failures));
+	set_note(slot, note);
+}
+
+long
+cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, bool (*start) (Oid database))
 {
 	TimestampTz now = GetCurrentTimestamp();
-	int			n = 0;
+	long		next_ms = NAP_MS;
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	adopt_list(listed, nlisted);
@@ -294,37 +307,17 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 				memset(slot, 0, sizeof(Slot));
 			continue;
 		}
-		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, next_ms))
+		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, &next_ms))
 			continue;
+		next_ms = Min(next_ms, 1000);
 		slot->launched_at = now;
 		set_note(slot, "starting");
-		start[n++] = slot->database;
+		if (!start(slot->database))
+			back_off(slot, slot->failures + 1,
+					 "no background worker is free: raise max_worker_processes");
 	}
 	LWLockRelease(shared->lock);
-	return n;
-}
-
-/* a worker of the slot has ended, or did not start; failures: in a row */
-static void
-back_off(Slot *slot, int failures, const char *note)
-{
-	slot->failures = failures;
-	slot->launched_at = 0;
-	slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-												   cudal1_backoff_ms(failures));
-	set_note(slot, note);
-}
-
-void
-cudal1_launcher_start_failed(Oid database, const char *note)
-{
-	Slot	   *slot;
-
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	slot = find_slot(database);
-	if (slot != NULL && slot->pid == 0)
-		back_off(slot, slot->failures + 1, note);
-	LWLockRelease(shared->lock);
+	return next_ms;
 }
 
 /* ---- worker ---- */

@@ -40,12 +40,11 @@ typedef struct Cudal1Listed
 } Cudal1Listed;
 
 /*
- * Makes the slots agree with the list.  Fills start[] with the databases that need a worker now,
- * and returns their number.
+ * Makes the slots agree with the list, and starts the workers that are missing; milliseconds until
+ * the next look is due.
  */
-extern int	cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start,
-									  long *next_ms);
-extern void cudal1_launcher_start_failed(Oid database, const char *note);
+extern long cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted,
+									  bool (*start) (Oid database));
 
 /* worker of a database */
 extern bool cudal1_slot_attach(Oid database);
