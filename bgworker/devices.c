@@ -19,10 +19,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "devices.h"
-#include "entry.h"
 #include "settings.h"
 #include "shared.h"
+#include "worker.h"
 
 #define MAX_DEVICES 64
 #define MAX_DEVICE_LINE (64 * 1024)

@@ -27,9 +27,8 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "entry.h"
 #include "settings.h"
-#include "supervise/jobs.h"
+#include "worker.h"
 
 volatile bool cudal1_entry_in_call = false;
 

@@ -14,10 +14,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "entry.h"
-#include "generate.h"
 #include "settings.h"
 #include "shared.h"
+#include "worker.h"
 
 #define LOOK_MS 20				/* looks are at least this far apart, because each is some commits */
 #define WAIT_MS 1000			/* waiting requests are looked at again after this time */

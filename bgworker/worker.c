@@ -26,11 +26,9 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "devices.h"
-#include "entry.h"
-#include "generate.h"
 #include "settings.h"
 #include "shared.h"
+#include "worker.h"
 
 extern PGDLLEXPORT void cudal1_worker_main(Datum database);
 
