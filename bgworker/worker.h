@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "supervise/jobs.h"
+#include "supervise/supervise.h"
 
 /*
  * entry.c: calls of the worker to its database (docs/protocol.md, section 1), each one short

@@ -43,7 +43,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "supervise.h"
 
 /* bytes that one poll reads, so that one child's output does not delay the others */
 #define READ_BUDGET (256 * 1024)

@@ -21,7 +21,7 @@
 #include <sys/param.h>
 #include <sys/wait.h>
 
-#include "jobs.h"
+#include "supervise.h"
 #include "src/message.h"
 
 #define LABEL "cudal1-measure, job %lld"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
+#include "supervise.h"
 
 const Cudal1Queue *cudal1_queue = NULL;
 

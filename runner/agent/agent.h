@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "supervise/jobs.h"
+#include "supervise/supervise.h"
 
 typedef struct AgentSettings
 {
