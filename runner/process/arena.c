@@ -19,18 +19,11 @@ int
 memory_file(const char *name, const void *bytes, size_t length)
 {
 	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t		done = 0;
 
-	while (fd >= 0 && done < length)
+	if (fd >= 0 && write(fd, bytes, length) != (ssize_t) length)
 	{
-		ssize_t		n = write(fd, (const char *) bytes + done, length - done);
-
-		if (n <= 0)
-		{
-			close(fd);
-			return -1;
-		}
-		done += (size_t) n;
+		close(fd);
+		return -1;
 	}
 	if (fd >= 0)
 		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);

@@ -65,25 +65,6 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
 }
 
-static ExecutorResult
-ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
-{
-	bool		sent;
-
-	executor->last.limit = timeout;
-	executor->last.begun = clock_now();
-	executor->last.halted = false;
-	executor->last.resumed = stopped_continued;
-	executor->listed_run = 0;
-	executor->text[0] = '\0';
-	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
-		.flags = flags, .seed = seed};
-	sent = message_send(executor->sock, &executor->last.asked, &executor->handed,
-						executor->handed >= 0, MSG_DONTWAIT);
-	executor->handed = -1;
-	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
-}
-
 /*
  * Whether an answer may be late by no fault of the code. A person or a batch system may have
  * stopped its process, which the code itself can't. All processes of a job may have been stopped
@@ -98,26 +79,19 @@ was_halted(const Executor *executor)
 		|| clock_now() > executor->last.begun + executor->last.limit + HELD_SECONDS;
 }
 
-static ExecutorResult
-receive(Executor *executor, double deadline)
-{
-	ExecutorResult result = message_receive(executor->sock, &executor->last.answer, deadline, NULL);
-
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
-	executor->last.halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
-	return result;
-}
-
 /* Stops a process that should have answered by a deadline, and judges its answer. */
 static ExecutorResult
 end_command(Executor *executor, double deadline)
 {
-	ExecutorResult result = receive(executor, deadline);
+	ExecutorResult result = message_receive(executor->sock, &executor->last.answer, deadline, NULL);
 	ExecutorResult freeze;
 
+	executor->last.halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
 	if (result == EXECUTOR_ENDED)
+	{
+		executor_find_end(executor);
 		return result;
+	}
 	freeze = executor_freeze(executor);
 	if (executor->frozen)
 		stopped_noted(executor->pidfd, executor->proc.stat, executor->pid, executor->hostile);
@@ -140,24 +114,31 @@ end_command(Executor *executor, double deadline)
 		: executor->last.answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
 
-/* Whether all that should be stopped are. Every command looks before its clock starts. */
-static ExecutorResult
-look(Executor *executor)
-{
-	StoppedVerdict verdict = stopped_check();
-
-	executor->intruder = verdict == STOPPED_NOT_CANDIDATE;
-	return verdict == STOPPED_ALL ? EXECUTOR_OK : EXECUTOR_AWAKE;
-}
-
 ExecutorResult
 executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 			   double timeout)
 {
-	ExecutorResult result = look(executor);
+	/* Whether all that should be stopped are, before the clock starts. */
+	StoppedVerdict verdict = stopped_check();
+	ExecutorResult result = EXECUTOR_ENDED;
+	bool		sent;
 
-	if (result == EXECUTOR_OK)
-		result = ask(executor, op, count, flags, seed, timeout);
+	executor->intruder = verdict == STOPPED_NOT_CANDIDATE;
+	if (verdict != STOPPED_ALL)
+		return EXECUTOR_AWAKE;
+	executor->last.limit = timeout;
+	executor->last.begun = clock_now();
+	executor->last.halted = false;
+	executor->last.resumed = stopped_continued;
+	executor->listed_run = 0;
+	executor->text[0] = '\0';
+	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
+		.flags = flags, .seed = seed};
+	sent = message_send(executor->sock, &executor->last.asked, &executor->handed,
+						executor->handed >= 0, MSG_DONTWAIT);
+	executor->handed = -1;
+	if (sent)
+		result = executor_thaw(executor);
 	if (result == EXECUTOR_ENDED)
 		executor_find_end(executor);
 	return result;

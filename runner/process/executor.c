@@ -1,6 +1,7 @@
 /*
  * executor.c
- *		The supervisor's hold on an executor.
+ *		The supervisor's hold on an executor, and on a process that has imported PyTorch and forks
+ *		executors.
  *
  * An executor is stopped by SIGSTOP whenever it is not its turn, and the supervisor waits until
  * every thread of it is seen to be stopped. A candidate can't fork, so there is one process to
@@ -227,19 +228,6 @@ await_end(const Executor *executor)
 	return ended > 0;
 }
 
-/* The status of a fork, which the kernel keeps until the zygote may let it go; -1: it goes on. */
-static int
-fork_status(const Executor *executor)
-{
-	ProcessState state;
-
-	if (!await_end(executor))
-		return -1;
-	state = stopped_look(executor->proc.stat);
-	/* The kernel has killed the forks of a zygote that is gone, the first process of a sandbox. */
-	return state.letter == 0 ? SIGKILL : state.status;
-}
-
 void
 executor_find_end(Executor *executor)
 {
@@ -248,9 +236,15 @@ executor_find_end(Executor *executor)
 	if (executor->ended)
 		return;
 	executor->ended = true;
-	if (executor->zygote)
-		executor->wait_status = fork_status(executor);
-	else if (sandbox_wait(executor->sandbox, 2, &status))
+	executor->wait_status = -1;	/* it goes on */
+	if (executor->zygote && await_end(executor))
+	{
+		/* The kernel keeps it until the zygote, if it is not gone as well, may let it go. */
+		ProcessState state = stopped_look(executor->proc.stat);
+
+		executor->wait_status = state.letter == 0 ? SIGKILL : state.status;
+	}
+	else if (!executor->zygote && sandbox_wait(executor->sandbox, 2, &status))
 	{
 		/* bubblewrap passes a signal on as 128 + its number */
 		executor->sandbox = 0;
@@ -258,8 +252,6 @@ executor_find_end(Executor *executor)
 			status = WEXITSTATUS(status) - 128;
 		executor->wait_status = status;
 	}
-	else
-		executor->wait_status = -1;
 }
 
 void
@@ -301,4 +293,51 @@ executor_end(Executor *executor)
 			close(fd);
 	}
 	executor_init(executor);
+}
+
+ExecutorResult
+zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
+{
+	int			pair[2];
+
+	zygote->log_fd = log_file();
+	if (zygote->log_fd < 0 || message_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	zygote->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = filter_fd;
+	sandbox->nfds = 2;
+	sandbox->output_fd = zygote->log_fd;
+	zygote->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	return zygote->sandbox < 0 ? EXECUTOR_BROKEN : EXECUTOR_OK;
+}
+
+ExecutorResult
+zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
+{
+	WireMessage hello;
+	int			status;
+	ExecutorResult result = message_receive(zygote->sock, &hello, clock_now() + seconds, NULL);
+
+	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
+		return EXECUTOR_OK;
+	if (sandbox_wait(zygote->sandbox, 0.2, &status))
+		zygote->sandbox = 0;
+	/* a traceback names its error last */
+	log_read(zygote->log_fd, true, text, size);
+	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
+}
+
+void
+zygote_end(Zygote *zygote)
+{
+	if (zygote->sandbox > 0)
+		sandbox_end(zygote->sandbox);
+	if (zygote->sock >= 0)
+		close(zygote->sock);
+	if (zygote->log_fd >= 0)
+		close(zygote->log_fd);
+	zygote->sandbox = 0;
+	zygote->sock = zygote->log_fd = -1;
 }

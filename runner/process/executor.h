@@ -92,7 +92,7 @@ extern void log_read(int fd, bool end, char *text, size_t size);
 /* a memfd of a fixed size, mapped writable here; -1: errno says why. `seals`: more of them */
 extern int	shared_memory(const char *name, size_t bytes, int seals, void **address);
 
-/* zygote.c: a process that has imported PyTorch and forks executors */
+/* executor.c: a process that has imported PyTorch and forks executors */
 
 typedef struct Zygote
 {
@@ -109,7 +109,7 @@ extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_
 extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
 extern void zygote_end(Zygote *zygote);
 
-/* executor.c: start it, freeze and thaw it, have it run, read its outputs */
+/* start an executor, freeze and thaw it, have it run, read its outputs */
 
 /* files of a process in /proc/PID */
 typedef struct ProcFiles

@@ -12,7 +12,6 @@ static double limit = 5;
 #define poll(fds, n, timeout) (signals > 0 && signals-- ? -1 : poll(fds, n, timeout))
 #include "../../runner/process/command.c"
 #include "../../runner/process/messages.c"
-#include "../../runner/process/zygote.c"
 #include <sys/prctl.h>
 
 #define stopped_look look_really
