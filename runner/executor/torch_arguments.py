@@ -1,7 +1,4 @@
-"""The arguments that get_inputs gives: how they lie in a slot, and how a model gets them.
-
-A part of exec_torch.py.
-"""
+"""The arguments that get_inputs gives: how they lie in a slot, and how a model gets them."""
 import struct
 
 import torch

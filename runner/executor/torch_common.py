@@ -1,7 +1,5 @@
 """The code of tasks and candidates: read, made modules, its errors in words, and the limits of the
 process that runs it.
-
-A part of exec_torch.py.
 """
 import _posixsubprocess
 import ctypes

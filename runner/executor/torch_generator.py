@@ -1,7 +1,4 @@
-"""The process that makes a task's inputs: it runs get_inputs, and no code of a candidate.
-
-A part of exec_torch.py.
-"""
+"""The process that makes a task's inputs: it runs get_inputs, and no code of a candidate."""
 import mmap
 import os
 import struct

@@ -1,7 +1,4 @@
-"""The GPU as PyTorch's executors see it: memory that the supervisor handed over, and cuDNN.
-
-A part of exec_torch.py.
-"""
+"""The GPU as PyTorch's executors see it: memory that the supervisor handed over, and cuDNN."""
 import ctypes
 import os
 import types

@@ -1,7 +1,4 @@
-"""What runs of a model return: the tensors of a result.
-
-A part of exec_torch.py.
-"""
+"""What runs of a model return: the tensors of a result."""
 import time
 
 import torch
