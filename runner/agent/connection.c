@@ -104,39 +104,33 @@ static PGresult *
 await_result(void)
 {
 	double		begun = clock_now();
+	const char *why = NULL;
 	PGresult   *result = NULL;
 	PGresult   *next;
 	int			unsent;
 
-	while ((unsent = PQflush(connection)) != 0 || PQisBusy(connection))
+	while (!why && ((unsent = PQflush(connection)) != 0 || PQisBusy(connection)))
 	{
 		if (unsent < 0 || !PQconsumeInput(connection))
-		{
-			cut(PQerrorMessage(connection));
-			return NULL;
-		}
-		if (unsent == 0 && !PQisBusy(connection))
+			why = PQerrorMessage(connection);
+		else if (unsent == 0 && !PQisBusy(connection))
 			break;
-		if (clock_now() > call_limit(begun))
-		{
-			cut("the server did not answer in time");
-			return NULL;
-		}
-		agent_wait(PQsocket(connection), unsent ? POLLIN | POLLOUT : POLLIN, false,
-				   call_limit(begun));
+		else if (clock_now() > call_limit(begun))
+			why = "the server did not answer in time";
+		else
+			agent_wait(PQsocket(connection), unsent ? POLLIN | POLLOUT : POLLIN, false,
+					   call_limit(begun));
 	}
-	while ((next = PQgetResult(connection)) != NULL)
+	while (!why && (next = PQgetResult(connection)) != NULL)
 	{
 		PQclear(result);
 		result = next;
 	}
-	if (!result || PQstatus(connection) == CONNECTION_BAD)
-	{
-		PQclear(result);
-		cut(PQerrorMessage(connection));
-		return NULL;
-	}
-	return result;
+	if (!why && result && PQstatus(connection) != CONNECTION_BAD)
+		return result;
+	PQclear(result);
+	cut(why ? why : PQerrorMessage(connection));
+	return NULL;
 }
 
 Cudal1Call
@@ -220,10 +214,8 @@ static bool
 same_protocol(const char *theirs)
 {
 	static const char ours[] = CUDAL1_VERSION;
-	const char *end = strrchr(ours, '.');
-	size_t		length = end ? (size_t) (end - ours) : strlen(ours);
 
-	return strncmp(theirs, ours, length) == 0 && (theirs[length] == '.' || theirs[length] == '\0');
+	return strncmp(theirs, ours, (size_t) (strrchr(ours, '.') + 1 - ours)) == 0;
 }
 
 static const char identity[] =
