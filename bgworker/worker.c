@@ -81,14 +81,6 @@ end_children(int code, Datum arg)
 }
 
 static void
-name_worker(void)
-{
-	snprintf(server_name, sizeof(server_name), "server " UINT64_FORMAT, GetSystemIdentifier());
-	snprintf(worker_name, sizeof(worker_name), "%s worker %d since " INT64_FORMAT, server_name,
-			 MyProcPid, (int64) MyStartTime);
-}
-
-static void
 note_state(void)
 {
 	const char *problem = cudal1_devices_problem();
@@ -288,7 +280,9 @@ cudal1_worker_main(Datum database)
 		proc_exit(0);
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
 	cudal1_entry_prepare();
-	name_worker();
+	snprintf(server_name, sizeof(server_name), "server " UINT64_FORMAT, GetSystemIdentifier());
+	snprintf(worker_name, sizeof(worker_name), "%s worker %d since " INT64_FORMAT, server_name,
+			 MyProcPid, (int64) MyStartTime);
 
 	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
 	for (;;)
