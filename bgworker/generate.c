@@ -20,8 +20,6 @@
 
 #define LOOK_MS 20				/* looks are at least this far apart, because each is some commits */
 #define WAIT_MS 1000			/* waiting requests are looked at again after this time */
-#define RESTART_MS 1000
-#define MAX_RESTART_MS 60000
 #define STOP_MS 5000
 /* an answer whose request a session is changing is offered again after this time */
 #define LEFT_OVER_MS 1000
@@ -81,16 +79,29 @@ cudal1_generate_problem(void)
 }
 
 static void
+note_problem(const char *text)
+{
+	strlcpy(problem, text, sizeof(problem));
+	ereport(LOG,
+			(errmsg("cudal1 worker: %s", problem)));
+}
+
+/* the program did not start, or has died; another one is started after a pause */
+static void
+note_failure(const char *text, int64 now)
+{
+	note_problem(text);
+	failures++;
+	restart_at = now + cudal1_backoff_ms(failures);
+}
+
+static void
 stop(const char *reason)
 {
 	if (stopped)
 		return;
 	if (reason != NULL)
-	{
-		snprintf(problem, sizeof(problem), "cudal1-generate was ended: %s", reason);
-		ereport(LOG,
-				(errmsg("%s", problem)));
-	}
+		note_problem(psprintf("cudal1-generate was ended: %s", reason));
 	stopped = true;
 	stop_at = cudal1_clock_ms();
 	cudal1_child_signal(&child, SIGTERM);
@@ -143,11 +154,7 @@ start(int64 now)
 	garbage = 0;
 	if (!cudal1_child_start(&child, &program, &reason))
 	{
-		strlcpy(problem, reason, sizeof(problem));
-		ereport(LOG,
-				(errmsg("cudal1-generate could not be started: %s", reason)));
-		failures++;
-		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures - 1, 10));
+		note_failure(reason, now);
 		return;
 	}
 	child.max_line = MAX_ANSWER_LINE;
@@ -236,13 +243,7 @@ clear(const char *worker, int64 now)
 		return outcome;
 	}
 	if (lost)
-	{
-		snprintf(problem, sizeof(problem), "cudal1-generate %s", cudal1_child_ending(&child));
-		ereport(LOG,
-				(errmsg("%s", problem)));
-		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures, 10));
-		failures++;
-	}
+		note_failure(psprintf("cudal1-generate %s", cudal1_child_ending(&child)), now);
 	cudal1_child_end(&child);
 	started = ready = false;
 	look_wanted = true;
