@@ -118,20 +118,16 @@ push_all(Arguments *arguments, const char *const *list)
 static void
 bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size)
 {
-	static const char *const links[][2] = {{"/bin", "usr/bin"}, {"/sbin", "usr/sbin"},
-	{"/lib", "usr/lib"}, {"/lib32", "usr/lib32"}, {"/lib64", "usr/lib64"}};
-	static const char *const etc[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf",
-		"/etc/ld.so.conf.d"};
-
 	PUSH(arguments, BWRAP, "--unshare-all", "--unshare-user", "--disable-userns",
 		 "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname",
-		 "sandbox", "--ro-bind", "/usr", "/usr");
-	for (int i = 0; i < 5; i++)
-		if (access(links[i][0], F_OK) == 0)
-			PUSH(arguments, "--symlink", links[i][1], links[i][0]);
-	for (int i = 0; i < 4; i++)
-		if (access(etc[i], F_OK) == 0)
-			PUSH(arguments, "--ro-bind", etc[i], etc[i]);
+		 "sandbox", "--ro-bind", "/usr", "/usr",
+		 "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin",
+		 "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib32", "/lib32",
+		 "--symlink", "usr/lib64", "/lib64",
+		 "--ro-bind-try", "/etc/alternatives", "/etc/alternatives",
+		 "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache",
+		 "--ro-bind-try", "/etc/ld.so.conf", "/etc/ld.so.conf",
+		 "--ro-bind-try", "/etc/ld.so.conf.d", "/etc/ld.so.conf.d");
 	if (!sandbox->no_proc)
 	{
 		PUSH(arguments, "--proc", "/proc");
