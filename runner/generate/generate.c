@@ -49,7 +49,6 @@ static const char *key_file = NULL;
 static const char *authorities = NULL;	/* a file that replaces the system's */
 static const char *spool_folder = NULL;
 static int	spool = -1;
-static int	spares = 0;			/* stored files from "spare 0" on, because new ones are dear */
 static CURLM *multi;
 static struct curl_slist *headers;
 static Transfer *transfers = NULL;
@@ -94,13 +93,9 @@ static void
 keep(const char *line, const char *name)
 {
 	ssize_t		length = (ssize_t) strlen(line);
-	char		spare[64];
-	int			fd;
+	int			fd = openat(spool, "new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	snprintf(spare, sizeof(spare), "spare %d", spares > 0 ? --spares : 0);
-	fd = openat(spool, spare, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (write(fd, line, length) != length || ftruncate(fd, length) < 0
-		|| renameat(spool, spare, spool, name) < 0)
+	if (write(fd, line, length) != length || renameat(spool, "new", spool, name) < 0)
 		fprintf(stderr, "cannot keep an answer in \"%s\": %m\n", spool_folder);
 	close(fd);
 }
@@ -328,7 +323,6 @@ take_line(const char *line, size_t length)
 	json_int_t	attempt = 0;
 	const char *type = "";
 	char		name[64];
-	char		spare[64];
 	Transfer   *t;
 
 	/* the type is taken last, so a line that lacks something has none */
@@ -354,10 +348,7 @@ take_line(const char *line, size_t length)
 			conclude(t, "cancelled", CURLE_OK);
 	}
 	else if (strcmp(type, "stored") == 0)
-	{
-		snprintf(spare, sizeof(spare), "spare %d", spares);
-		spares += renameat(spool, name, spool, spare) == 0;
-	}
+		(void) unlinkat(spool, name, 0);
 	json_decref(message);
 }
 
