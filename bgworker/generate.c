@@ -133,7 +133,7 @@ start(int64 now)
 	char	   *argv[8] = {NULL};
 	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,
 		.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
-	.keep_input = true,.on_line = take_line};
+	.input = true,.on_line = take_line};
 	const char *reason;
 	int			n = 0;
 
@@ -169,7 +169,7 @@ static void
 send_lines(const char *lines)
 {
 	if (started && lines != NULL)
-		cudal1_child_send(&child, lines, strlen(lines));
+		cudal1_child_send(&child, lines, strlen(lines), false);
 }
 
 /* stores the first pending lines, at most MAX_BATCH bytes unless one line is longer */

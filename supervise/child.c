@@ -190,13 +190,13 @@ send_input(Cudal1Child *child)
 }
 
 void
-cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
+cudal1_child_send(Cudal1Child *child, const char *data, size_t length, bool last)
 {
 	if (child->in < 0 || !child->input_open)
 		return;
 	cudal1_buffer_append(&child->input, data, length);
 	/* without all of its input the child can't work, and the end of its input ends it */
-	child->input_open = !child->input.lost;
+	child->input_open = !last && !child->input.lost;
 	send_input(child);
 }
 
@@ -336,11 +336,9 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	const char *failed = NULL;
 
 	*child = (Cudal1Child) {.pidfd = -1,.in = -1,.out = -1,.err = -1,.on_line = program->on_line,
-		.owner = program->owner,.input_open = program->keep_input,
+		.owner = program->owner,.input_open = program->input,
 	.max_line = CUDAL1_MAX_LINE};
 	snprintf(child->label, sizeof(child->label), "%s", program->label);
-	if (program->input)
-		cudal1_buffer_append(&child->input, program->input, strlen(program->input));
 	make_environment(&launch);
 	if (access(program->argv[0], X_OK) != 0)
 		failed = "run";
@@ -348,8 +346,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		failed = "make pipes for";
 	else if (!fork_child(child, &launch))
 		failed = "fork for";
-	else if (child->pidfd < 0 || child->input.lost || !watch(child->pidfd, EPOLLIN)
-			 || !watch(child->out, EPOLLIN) || !watch(child->err, EPOLLIN))
+	else if (child->pidfd < 0 || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN)
+			 || !watch(child->err, EPOLLIN))
 		failed = "watch";
 	if (failed)
 	{

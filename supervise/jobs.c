@@ -458,21 +458,16 @@ cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv, const ch
 {
 	int64_t		now = cudal1_clock_ms();
 	Heat	   *heat = calloc(1, sizeof(*heat));
-	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line,.owner = heat};
-	Cudal1Buffer input = {0};
 	char		label[64];
+	Cudal1Program program = {.label = label,.argv = argv,.scratch = scratch,.input = true,
+		.on_line = take_line,.owner = heat};
 	bool		started = false;
 
 	snprintf(label, sizeof(label), LABEL, (long long) claimed->claims[0].job_id);
-	cudal1_buffer_append(&input, claimed->job, strlen(claimed->job));
-	cudal1_buffer_append(&input, "\n", 1);
-	program.label = label;
-	program.input = input.data;
-	if (!heat || input.lost)
+	if (!heat)
 		*problem = "out of memory";
 	else
 		started = cudal1_child_start(&heat->child, &program, problem);
-	cudal1_buffer_free(&input);
 	if (!started)
 	{
 		free(heat);
@@ -480,6 +475,8 @@ cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv, const ch
 			(void) cudal1_queue_release(&claimed->claims[i]);
 		return false;
 	}
+	cudal1_child_send(&heat->child, claimed->job, strlen(claimed->job), false);
+	cudal1_child_send(&heat->child, "\n", 1, true);
 	heat->device = device;
 	heat->last_poll = now;
 	heat->limit_ms = ((int64_t) claimed->limit_seconds + grace_seconds) * 1000;

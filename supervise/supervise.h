@@ -59,8 +59,7 @@ typedef struct Cudal1Program
 	char	  **argv;
 	const char *scratch;
 	const char *pass;			/* variables with this prefix are passed on, too; or NULL */
-	const char *input;			/* for its standard input; NULL: none */
-	bool		keep_input;		/* standard input stays open for cudal1_child_send */
+	bool		input;			/* cudal1_child_send gives it some; else it has none */
 	Cudal1OnLine on_line;
 	void	   *owner;
 } Cudal1Program;
@@ -87,7 +86,8 @@ extern void cudal1_children_collect(void);
 extern bool cudal1_child_start(Cudal1Child *child, const Cudal1Program *program,
 							   const char **problem);
 
-extern void cudal1_child_send(Cudal1Child *child, const char *data, size_t length);
+/* last: nothing follows, and its standard input ends behind this */
+extern void cudal1_child_send(Cudal1Child *child, const char *data, size_t length, bool last);
 
 /* reads and writes what is possible without waiting; sets child->gone once the child has ended */
 extern void cudal1_child_poll(Cudal1Child *child);
