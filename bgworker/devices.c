@@ -138,8 +138,9 @@ cudal1_devices_drop(void)
 static void
 make_command(char **argv, const char *option)
 {
-	cudal1_jobs_command(argv, cudal1_settings_program(), option, cudal1_allow_unsandboxed,
-						cudal1_settings_scratch(), cudal1_python);
+	cudal1_jobs_command(argv, cudal1_settings_program(cudal1_measure_path, "cudal1-measure"),
+						option, cudal1_allow_unsandboxed, cudal1_settings_scratch(),
+						cudal1_python);
 }
 
 /* ---- search ---- */

@@ -137,7 +137,7 @@ start(int64 now)
 	const char *reason;
 	int			n = 0;
 
-	argv[n++] = cudal1_settings_generator();
+	argv[n++] = cudal1_settings_program(cudal1_generate_path, "cudal1-generate");
 	argv[n++] = "--spool";
 	argv[n++] = make_spool();
 	if (cudal1_key_file[0] != '\0')

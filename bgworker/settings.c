@@ -97,94 +97,73 @@ check_path(char **newval, void **extra, GucSource source)
 	return true;
 }
 
-/* Settings of workers alone: a session can't set them, and a reload changes them. */
-
-static void
-define_text(const char *name, const char *what, const char *more, char **value,
-			const char *standard, int flags, GucStringCheckHook check)
-{
-	DefineCustomStringVariable(name, what, more, value, standard, PGC_SIGHUP, flags, check, NULL,
-							   NULL);
-}
-
 /* a path, or empty for what is the usual one */
 static void
 define_path(const char *name, const char *what, const char *more, char **value)
 {
-	define_text(name, what, more, value, "", GUC_SUPERUSER_ONLY, check_path);
+	DefineCustomStringVariable(name, what, more, value, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
 }
 
-static void
-define_number(const char *name, const char *what, const char *more, int *value, int standard,
-			  int least, int most, int unit)
+/* Workers alone read all but the first: a session can't set them, and a reload changes them. */
+void
+cudal1_settings_define(void)
 {
-	DefineCustomIntVariable(name, what, more, value, standard, least, most, PGC_SIGHUP, unit, NULL,
-							NULL, NULL);
-}
+	DefineCustomBoolVariable("cudal1.certify",
+							 "Whether idle devices check references.",
+							 "A reference is checked as soon as a device has nothing else to do."
+							 " The check also shows whether the task tells work from the lack of"
+							 " it. A task's option \"certify\" takes precedence.",
+							 &cudal1_certify, true, PGC_USERSET, 0, NULL, NULL, NULL);
 
-static void
-define_switch(const char *name, const char *what, const char *more, bool *value, bool standard,
-			  GucContext context, int flags)
-{
-	DefineCustomBoolVariable(name, what, more, value, standard, context, flags, NULL, NULL, NULL);
-}
+	/* the databases with a worker, and what a worker does */
+	DefineCustomStringVariable("cudal1.databases", "Databases that have a worker.",
+							   "A list of names, separated by commas.",
+							   &cudal1_databases, "postgres", PGC_SIGHUP, GUC_LIST_INPUT,
+							   check_databases, NULL, NULL);
+	DefineCustomBoolVariable("cudal1.enabled", "Lets workers begin measurements.",
+							 "When off, running measurements are finished and no others begin, and"
+							 " no requests are sent to language models.",
+							 &cudal1_enabled, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.idle_poll",
+							"Time between two looks at the queue when nothing wakes the worker.",
+							NULL, &cudal1_idle_poll, 2000, 100, 3600000, PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.lease_seconds",
+							"Time after which a measurement without a sign of life is given to"
+							" another worker.",
+							NULL, &cudal1_lease_seconds, 60, 5, 86400, PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
 
-/* Settings that choose the databases with a worker, and what a worker does. */
-static void
-define_workers(void)
-{
-	define_switch("cudal1.certify",
-				  "Whether idle devices check references.",
-				  "A reference is checked as soon as a device has nothing else to do. The check"
-				  " also shows whether the task tells work from the lack of it. A task's option"
-				  " \"certify\" takes precedence.",
-				  &cudal1_certify, true, PGC_USERSET, 0);
-	define_text("cudal1.databases", "Databases that have a worker.",
-				"A list of names, separated by commas.",
-				&cudal1_databases, "postgres", GUC_LIST_INPUT, check_databases);
-	define_switch("cudal1.enabled", "Lets workers begin measurements.",
-				  "When off, running measurements are finished and no others begin, and no requests"
-				  " are sent to language models.",
-				  &cudal1_enabled, true, PGC_SIGHUP, 0);
-	define_number("cudal1.idle_poll",
-				  "Time between two looks at the queue when nothing wakes the worker.", NULL,
-				  &cudal1_idle_poll, 2000, 100, 3600000, GUC_UNIT_MS);
-	define_number("cudal1.lease_seconds",
-				  "Time after which a measurement without a sign of life is given to another"
-				  " worker.", NULL,
-				  &cudal1_lease_seconds, 60, 5, 86400, GUC_UNIT_S);
-}
-
-/* Settings that bound what a measurement may use, and what candidates may do. */
-static void
-define_measurements(void)
-{
-	define_switch("cudal1.allow_unsandboxed", "Lets candidates run where no sandbox can be set up.",
-				  "Candidate code then runs with the rights of the server's operating system user.",
-				  &cudal1_allow_unsandboxed, false, PGC_SIGHUP, GUC_SUPERUSER_ONLY);
-	define_number("cudal1.child_grace",
-				  "Time that a measuring program may take beyond the limits of its profile.", NULL,
-				  &cudal1_child_grace, 120, 1, 86400, GUC_UNIT_S);
-	define_text("cudal1.devices", "Devices of this host to measure on.",
-				"\"auto\" means all that cudal1-measure --devices finds; else a list of their"
-				" keys.",
-				&cudal1_devices, "auto", GUC_LIST_INPUT, check_devices);
+	/* what a measurement may use, and what candidates may do */
+	DefineCustomBoolVariable("cudal1.allow_unsandboxed",
+							 "Lets candidates run where no sandbox can be set up.",
+							 "Candidate code then runs with the rights of the server's operating"
+							 " system user.",
+							 &cudal1_allow_unsandboxed, false, PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.child_grace",
+							"Time that a measuring program may take beyond the limits of its"
+							" profile.",
+							NULL, &cudal1_child_grace, 120, 1, 86400, PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.devices", "Devices of this host to measure on.",
+							   "\"auto\" means all that cudal1-measure --devices finds; else a list"
+							   " of their keys.",
+							   &cudal1_devices, "auto", PGC_SIGHUP, GUC_LIST_INPUT, check_devices,
+							   NULL, NULL);
 	define_path("cudal1.measure_path", "Path of cudal1-measure.",
 				"Empty means the one beside the server's programs.", &cudal1_measure_path);
-	define_number("cudal1.prefetch",
-				  "Candidates that may be built ahead on each device while another is measured.",
-				  NULL,
-				  &cudal1_prefetch, 1, 0, 16, 0);
+	DefineCustomIntVariable("cudal1.prefetch",
+							"Candidates that may be built ahead on each device while another is"
+							" measured.",
+							NULL, &cudal1_prefetch, 1, 0, 16, PGC_SIGHUP, 0, NULL, NULL, NULL);
 	define_path("cudal1.python", "Python interpreter for tasks in PyTorch.",
 				"Empty leaves the choice to cudal1-measure.", &cudal1_python);
 	define_path("cudal1.scratch_dir", "Directory for the working files of measurements.",
 				"Empty means the system's directory for temporary files.", &cudal1_scratch_dir);
-}
 
-/* requests to language models */
-static void
-define_requests(void)
-{
+	/* requests to language models */
 	define_path("cudal1.ca_file",
 				"Certificates of the authorities that may certify the endpoints of language"
 				" models.",
@@ -194,17 +173,10 @@ define_requests(void)
 				"Empty means the one beside the server's programs.", &cudal1_generate_path);
 	define_path("cudal1.key_file", "File with the keys of language models.",
 				"A line NAME = key each; it must not be readable by others.", &cudal1_key_file);
-	define_number("cudal1.max_requests", "Most requests to language models in flight at once.",
-				  "0 sends none. Each model has its own limit besides.",
-				  &cudal1_max_requests, 256, 0, 10000, 0);
-}
-
-void
-cudal1_settings_define(void)
-{
-	define_workers();
-	define_measurements();
-	define_requests();
+	DefineCustomIntVariable("cudal1.max_requests",
+							"Most requests to language models in flight at once.",
+							"0 sends none. Each model has its own limit besides.",
+							&cudal1_max_requests, 256, 0, 10000, PGC_SIGHUP, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("cudal1");
 }
 
@@ -233,28 +205,16 @@ cudal1_settings_allow_device(const char *key)
 	return false;
 }
 
-static char *
-program(const char *setting, const char *name)
-{
-	char		path[MAXPGPATH];
-
-	if (setting[0] != '\0')
-		return pstrdup(setting);
-	strlcpy(path, my_exec_path, MAXPGPATH);
-	get_parent_directory(path);
-	return psprintf("%s/%s", path, name);
-}
-
 char *
-cudal1_settings_program(void)
+cudal1_settings_program(const char *path, const char *name)
 {
-	return program(cudal1_measure_path, "cudal1-measure");
-}
+	char		folder[MAXPGPATH];
 
-char *
-cudal1_settings_generator(void)
-{
-	return program(cudal1_generate_path, "cudal1-generate");
+	if (path[0] != '\0')
+		return pstrdup(path);
+	strlcpy(folder, my_exec_path, MAXPGPATH);
+	get_parent_directory(folder);
+	return psprintf("%s/%s", folder, name);
 }
 
 char *

@@ -36,11 +36,8 @@ extern List *cudal1_settings_databases(void);
 /* whether cudal1.devices allows this device */
 extern bool cudal1_settings_allow_device(const char *key);
 
-/* path of the cudal1-generate to run, palloc'd */
-extern char *cudal1_settings_generator(void);
-
-/* path of the cudal1-measure to run, and the scratch directory, palloc'd */
-extern char *cudal1_settings_program(void);
+/* a setting's path, or that of the program beside the server's; the scratch directory; palloc'd */
+extern char *cudal1_settings_program(const char *path, const char *name);
 extern char *cudal1_settings_scratch(void);
 
 #endif							/* CUDAL1_SETTINGS_H */
