@@ -18,7 +18,7 @@
 #include "shared.h"
 #include "worker.h"
 
-#define LOOK_MS 20				/* looks are at least this far apart, because each is some commits */
+#define LOOK_MS 20				/* looks are so far apart at least, because each commits */
 #define WAIT_MS 1000			/* waiting requests are looked at again after this time */
 #define STOP_MS 5000
 /* an answer whose request a session is changing is offered again after this time */
@@ -262,7 +262,8 @@ claim(const char *worker, int most, bool *more)
 		"WITH flight AS (SELECT r.request_id, r.attempt, r.cancel_requested"
 		" FROM cudal1.request AS r WHERE r.state = 'running' AND r.worker = $1)"
 		" SELECT pg_catalog.concat((SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object("
-		"'type', 'cancel', 'request_id', f.request_id, 'attempt', f.attempt)::text || E'\n', '')"
+		"'type', 'cancel', 'request_id', f.request_id, 'attempt', f.attempt)::text"
+		" || E'\n', '')"
 		" FROM flight AS f WHERE f.cancel_requested),"
 		" pg_catalog.string_agg(c.job::text || E'\n', '')),"
 		" NULLIF(pg_catalog.count(*) = 12, false) FROM cudal1.claim_requests($1,"
@@ -364,7 +365,8 @@ cudal1_generate_poll(const char *worker, bool look)
 		offer_left_over();
 	if (pending.length > 0 && now >= retry_at)
 		outcome = store(now);
-	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.length == 0 && now >= retry_at)
+	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.length == 0 &&
+		now >= retry_at)
 		outcome = clear(worker, now);
 	/* requests are claimed only after all answers are stored */
 	if (outcome != CUDAL1_CALL_GONE && pending.length == 0 && now >= look_at &&
