@@ -40,7 +40,7 @@ typedef struct Device
 
 static MemoryContext context = NULL;	/* of all lines of devices */
 static Device devices[MAX_DEVICES];
-static int	ndevices = 0;
+int			cudal1_devices_count = 0;
 
 static Cudal1Child search;
 static bool searching = false;
@@ -51,36 +51,8 @@ static int	search_failures = 0;
 static char *lines[MAX_DEVICES];
 static int	nlines = 0;
 static int64 refresh_at = 0;
-static char problem[CUDAL1_NOTE_SIZE];
-static char failure[CUDAL1_NOTE_SIZE];	/* of the last claims; empty: they succeed */
-
-static void
-note_problem(const char *text)
-{
-	/* Log a problem once, not at each attempt. */
-	if (strcmp(problem, text) != 0)
-		ereport(LOG,
-				(errmsg("cudal1 worker: %s", text)));
-	strlcpy(problem, text, sizeof(problem));
-}
-
-int
-cudal1_devices_count(void)
-{
-	return ndevices;
-}
-
-const char *
-cudal1_devices_problem(void)
-{
-	return problem[0] != '\0' ? problem : NULL;
-}
-
-const char *
-cudal1_devices_failure(void)
-{
-	return failure[0] != '\0' ? failure : NULL;
-}
+char		cudal1_devices_problem[CUDAL1_NOTE_SIZE];
+char		cudal1_devices_failure[CUDAL1_NOTE_SIZE];
 
 static void
 note_claim(bool good)
@@ -88,12 +60,12 @@ note_claim(bool good)
 	static char since[64];
 	const char *words = cudal1_entry_problem();
 
-	if (!good && failure[0] == '\0')
+	if (!good && cudal1_devices_failure[0] == '\0')
 		strlcpy(since, timestamptz_to_str(GetCurrentTimestamp()), sizeof(since));
 	if (good)
-		failure[0] = '\0';
+		cudal1_devices_failure[0] = '\0';
 	else
-		snprintf(failure, sizeof(failure), "claims fail since %s: %s", since,
+		snprintf(cudal1_devices_failure, CUDAL1_NOTE_SIZE, "claims fail since %s: %s", since,
 				 words != NULL ? words : "no reason given");
 }
 
@@ -117,7 +89,7 @@ cudal1_devices_stop(void)
 static void
 forget_devices(void)
 {
-	ndevices = 0;
+	cudal1_devices_count = 0;
 	nlines = 0;
 	if (context != NULL)
 		MemoryContextReset(context);
@@ -131,7 +103,7 @@ cudal1_devices_drop(void)
 	cudal1_devices_stop();
 	forget_devices();
 	search_wanted = false;
-	problem[0] = failure[0] = '\0';
+	cudal1_devices_problem[0] = cudal1_devices_failure[0] = '\0';
 }
 
 /* the command line of cudal1-measure by the settings, with one more option or NULL */
@@ -155,7 +127,7 @@ take_line(void *owner, char *line, size_t length)
 static void
 search_failed(const char *text)
 {
-	note_problem(text);
+	cudal1_note_problem(cudal1_devices_problem, text);
 	search_wanted = true;
 	search_failures++;
 	search_at = cudal1_clock_ms() + 2 * cudal1_backoff_ms(search_failures);
@@ -203,12 +175,12 @@ register_device(const char *line)
 	free(key);
 	if (!allowed)
 		return CUDAL1_CALL_DONE;
-	for (int i = 0; i < ndevices; i++)
+	for (int i = 0; i < cudal1_devices_count; i++)
 		if (devices[i].device_id == device_id)
 			return CUDAL1_CALL_DONE;
-	if (ndevices < MAX_DEVICES)
+	if (cudal1_devices_count < MAX_DEVICES)
 	{
-		Device	   *device = &devices[ndevices++];
+		Device	   *device = &devices[cudal1_devices_count++];
 
 		memset(device, 0, sizeof(*device));
 		device->device_id = device_id;
@@ -235,14 +207,14 @@ end_search(void)
 	}
 	if (nlines == 0)
 		search_failed(psprintf("cudal1-measure --devices found none and %s", ending));
-	else if (ndevices == 0 && failed)
+	else if (cudal1_devices_count == 0 && failed)
 		search_failed("no device could be registered");
-	else if (ndevices == 0)
+	else if (cudal1_devices_count == 0)
 		search_failed(psprintf("no device of cudal1.devices (%s) was found",
 							   cudal1_devices));
 	else
 	{
-		problem[0] = '\0';
+		cudal1_devices_problem[0] = '\0';
 		search_failures = 0;
 		if (failed)
 			search_failed("some devices could not be registered");
@@ -255,7 +227,7 @@ static Cudal1Call
 refresh(void)
 {
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
-	for (int i = 0; i < ndevices; i++)
+	for (int i = 0; i < cudal1_devices_count; i++)
 		if (register_device(devices[i].line) == CUDAL1_CALL_GONE)
 			return CUDAL1_CALL_GONE;
 	return CUDAL1_CALL_DONE;
@@ -281,7 +253,7 @@ cudal1_devices_poll(bool *ended)
 	/* a search would disturb a measurement, so it waits until none runs, and no job is claimed */
 	if (search_wanted && now >= search_at && cudal1_jobs_count() == 0)
 		begin_search();
-	else if (ndevices > 0 && now >= refresh_at)
+	else if (cudal1_devices_count > 0 && now >= refresh_at)
 		return refresh();
 	return CUDAL1_CALL_DONE;
 }
@@ -307,7 +279,7 @@ claim_for(Device *device, const char *worker)
 		good = cudal1_jobs_begin(device, &claimed, argv, cudal1_settings_scratch(),
 								 cudal1_child_grace, &reason);
 		if (!good)
-			note_problem(reason);
+			cudal1_note_problem(cudal1_devices_problem, reason);
 	}
 	free(claimed.job);
 	device->failures = good ? 0 : device->failures + 1;
@@ -321,11 +293,11 @@ cudal1_devices_claim(const char *worker, bool look)
 {
 	if (searching || (search_wanted && cudal1_clock_ms() >= search_at))
 		return CUDAL1_CALL_DONE;
-	for (int i = 0; i < ndevices && look; i++)
+	for (int i = 0; i < cudal1_devices_count && look; i++)
 		devices[i].empty = false;
 	for (int depth = 0; depth <= cudal1_prefetch; depth++)
 	{
-		for (int i = 0; i < ndevices; i++)
+		for (int i = 0; i < cudal1_devices_count; i++)
 		{
 			Device	   *device = &devices[i];
 
@@ -349,9 +321,9 @@ cudal1_devices_next_ms(void)
 		next = Min(next, Max(search_until, now) + 100);
 	else if (search_wanted && cudal1_jobs_count() == 0)
 		next = Min(next, search_at);
-	if (ndevices > 0 && !searching)
+	if (cudal1_devices_count > 0 && !searching)
 		next = Min(next, refresh_at);
-	for (int i = 0; i < ndevices; i++)
+	for (int i = 0; i < cudal1_devices_count; i++)
 		if (devices[i].failures > 0 && devices[i].retry_at > now)
 			next = Min(next, devices[i].retry_at);
 	return Max(1, next - now);

@@ -32,7 +32,7 @@
 
 volatile bool cudal1_entry_in_call = false;
 
-static Oid	extension = InvalidOid;
+Oid			cudal1_extension = InvalidOid;
 static char *problem = NULL;
 
 #define MAX_ARGUMENTS 5
@@ -147,10 +147,10 @@ execute(const char *query, int n, const char *const *arguments, char **columns, 
 static bool
 hold_extension(void)
 {
-	if (!OidIsValid(extension) || get_extension_oid("cudal1", true) != extension)
+	if (!OidIsValid(cudal1_extension) || get_extension_oid("cudal1", true) != cudal1_extension)
 		return false;
-	LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
-	return get_extension_oid("cudal1", true) == extension;
+	LockDatabaseObject(ExtensionRelationId, cudal1_extension, 0, AccessShareLock);
+	return get_extension_oid("cudal1", true) == cudal1_extension;
 }
 
 Cudal1Call
@@ -220,16 +220,19 @@ cudal1_entry_find_extension(void)
 	MemoryContext caller = CurrentMemoryContext;
 
 	StartTransactionCommand();
-	extension = get_extension_oid("cudal1", true);
+	cudal1_extension = get_extension_oid("cudal1", true);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(caller);
-	return OidIsValid(extension) ? CUDAL1_CALL_DONE : CUDAL1_CALL_GONE;
+	return OidIsValid(cudal1_extension) ? CUDAL1_CALL_DONE : CUDAL1_CALL_GONE;
 }
 
-Oid
-cudal1_entry_extension(void)
+void
+cudal1_note_problem(char noted[CUDAL1_NOTE_SIZE], const char *text)
 {
-	return extension;
+	if (strcmp(noted, text) != 0)
+		ereport(LOG,
+				(errmsg("cudal1 worker: %s", text)));
+	strlcpy(noted, text, CUDAL1_NOTE_SIZE);
 }
 
 /* ---- what supervise/ needs of a worker: the log, and the queue by SPI ---- */

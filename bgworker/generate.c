@@ -41,7 +41,7 @@ static Cudal1Buffer left_over;	/* lines whose request a session is changing */
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
-static char problem[CUDAL1_NOTE_SIZE];	/* why no program runs; empty: none is wanted, or it runs */
+char		cudal1_generate_problem[CUDAL1_NOTE_SIZE];
 static int64 restart_at = 0;
 static int64 retry_at = 0;
 static int	tries = 0;
@@ -57,7 +57,7 @@ take_line(void *owner, char *line, size_t length)
 	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
 	{
 		ready = true;
-		problem[0] = '\0';
+		cudal1_generate_problem[0] = '\0';
 		look_wanted = true;
 		return;
 	}
@@ -72,25 +72,11 @@ take_line(void *owner, char *line, size_t length)
 	cudal1_buffer_append(&pending, "\n", 1);
 }
 
-const char *
-cudal1_generate_problem(void)
-{
-	return problem[0] != '\0' ? problem : NULL;
-}
-
-static void
-note_problem(const char *text)
-{
-	strlcpy(problem, text, sizeof(problem));
-	ereport(LOG,
-			(errmsg("cudal1 worker: %s", problem)));
-}
-
 /* the program did not start, or has died; another one is started after a pause */
 static void
 note_failure(const char *text, int64 now)
 {
-	note_problem(text);
+	cudal1_note_problem(cudal1_generate_problem, text);
 	failures++;
 	restart_at = now + cudal1_backoff_ms(failures);
 }
@@ -101,7 +87,7 @@ stop(const char *reason)
 	if (stopped)
 		return;
 	if (reason != NULL)
-		note_problem(psprintf("cudal1-generate was ended: %s", reason));
+		cudal1_note_problem(cudal1_generate_problem, psprintf("cudal1-generate was ended: %s", reason));
 	stopped = true;
 	stop_at = cudal1_clock_ms();
 	cudal1_child_signal(&child, SIGTERM);
@@ -117,7 +103,7 @@ make_spool(void)
 		ereport(LOG,
 				(errcode_for_file_access(),
 				 errmsg("could not create directory \"%s\": %m", parent)));
-	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_entry_extension());
+	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_extension);
 }
 
 /* Settings of the running program; a change of them starts another one. */
@@ -304,7 +290,7 @@ fill(const char *worker, int64 now)
 	if (waiting == 0)
 		due_at = -1;
 	if (waiting == 0 && !started)
-		problem[0] = '\0';
+		cudal1_generate_problem[0] = '\0';
 	if (waiting > 0 && !started && now >= restart_at)
 		start(now);
 	if (waiting > 0 && !started)
@@ -409,7 +395,7 @@ cudal1_generate_drop(void)
 		cudal1_child_end(&child);
 	started = ready = false;
 	pending.length = left_over.length = 0;
-	problem[0] = '\0';
+	cudal1_generate_problem[0] = '\0';
 	due_at = -1;
 	tries = failures = 0;
 	restart_at = retry_at = look_at = 0;

@@ -83,26 +83,24 @@ end_children(int code, Datum arg)
 static void
 note_state(void)
 {
-	const char *problem = cudal1_devices_problem();
-	const char *requests = cudal1_generate_problem();
-	const char *more = requests ? psprintf("; no requests are sent: %s", requests) : "";
+	const char *problem = cudal1_devices_problem;
+	const char *more = cudal1_generate_problem[0] == '\0' ? ""
+		: psprintf("; no requests are sent: %s", cudal1_generate_problem);
 
 	if (!ready)
 		cudal1_slot_note("waiting for CREATE EXTENSION cudal1");
-	else if (cudal1_devices_count() == 0)
-		cudal1_slot_note("no device: %s%s", problem != NULL ? problem : "looking for devices",
-						 more);
-	else if (cudal1_devices_failure() != NULL)
-		cudal1_slot_note("%s", cudal1_devices_failure());
+	else if (cudal1_devices_count == 0)
+		cudal1_slot_note("no device: %s%s", problem[0] ? problem : "looking for devices", more);
+	else if (cudal1_devices_failure[0] != '\0')
+		cudal1_slot_note("%s", cudal1_devices_failure);
 	else if (cudal1_jobs_count() > 0)
 		cudal1_slot_note("measuring, jobs: %d, devices: %d%s", cudal1_jobs_count(),
-						 cudal1_devices_count(), more);
+						 cudal1_devices_count, more);
 	else if (!cudal1_enabled)
 		cudal1_slot_note("paused: cudal1.enabled is off");
-	else if (problem != NULL)
-		cudal1_slot_note("idle, devices: %d; %s%s", cudal1_devices_count(), problem, more);
 	else
-		cudal1_slot_note("idle, devices: %d%s", cudal1_devices_count(), more);
+		cudal1_slot_note("idle, devices: %d%s%s%s", cudal1_devices_count, problem[0] ? "; " : "",
+						 problem, more);
 }
 
 static void
@@ -209,7 +207,7 @@ reload(void)
 	ProcessConfigFile(PGC_SIGHUP);
 
 	/* A search for devices waits until nothing is measured, so not every reload starts one. */
-	if (ready && (strcmp(before, search_settings()) != 0 || cudal1_devices_problem() != NULL))
+	if (ready && (strcmp(before, search_settings()) != 0 || cudal1_devices_problem[0] != '\0'))
 		cudal1_devices_look();
 	poll_at = 0;
 }

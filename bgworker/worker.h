@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "shared.h"
 #include "supervise/supervise.h"
 
 /*
@@ -30,7 +31,10 @@ extern Cudal1Call cudal1_entry_run(const char *query, int n, const char *const *
 extern const char *cudal1_entry_problem(void);
 
 /* the oid of the extension that was found; InvalidOid while there is none */
-extern Oid	cudal1_entry_extension(void);
+extern Oid	cudal1_extension;
+
+/* notes a problem in words, and logs it once, not at each attempt */
+extern void cudal1_note_problem(char problem[CUDAL1_NOTE_SIZE], const char *text);
 
 /* read by the worker's signal handlers: only a call has a lock wait to end */
 extern volatile bool cudal1_entry_in_call;
@@ -54,13 +58,11 @@ extern Cudal1Call cudal1_devices_claim(const char *worker, bool look);
 
 extern long cudal1_devices_next_ms(void);
 
-extern int	cudal1_devices_count(void);
+extern int	cudal1_devices_count;
 
-/* why nothing can be measured, or NULL */
-extern const char *cudal1_devices_problem(void);
-
-/* since when claims fail, and why the last one did; NULL: it did not */
-extern const char *cudal1_devices_failure(void);
+/* why nothing can be measured; since when claims fail, and why the last one did; or empty */
+extern char cudal1_devices_problem[CUDAL1_NOTE_SIZE];
+extern char cudal1_devices_failure[CUDAL1_NOTE_SIZE];
 
 /* generate.c: requests to language models, sent by one cudal1-generate */
 
@@ -70,8 +72,8 @@ extern const char *cudal1_devices_failure(void);
  */
 extern Cudal1Call cudal1_generate_poll(const char *worker, bool look);
 
-/* why requests that wait are not sent, in words; NULL: they are, or none waits */
-extern const char *cudal1_generate_problem(void);
+/* why requests that wait are not sent, in words; empty: they are, or none waits */
+extern char cudal1_generate_problem[CUDAL1_NOTE_SIZE];
 
 /* milliseconds until the next poll is due even if nothing happens */
 extern long cudal1_generate_next_ms(void);
