@@ -250,12 +250,6 @@ write_log(const char *format,...)
 			(errmsg("%s", text)));
 }
 
-static bool
-connected(void)
-{
-	return true;
-}
-
 void
 cudal1_entry_prepare(void)
 {
@@ -273,7 +267,7 @@ cudal1_entry_prepare(void)
 		{"application_name", "cudal1 worker"},
 	};
 	static const Cudal1Queue queue = {.run = cudal1_entry_run,.problem = cudal1_entry_problem,
-		.connected = connected,.lease_seconds = &cudal1_lease_seconds};
+		.lease_seconds = &cudal1_lease_seconds};
 
 	for (int i = 0; i < lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);

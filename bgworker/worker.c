@@ -304,7 +304,7 @@ cudal1_worker_main(Datum database)
 		events = WaitLatchOrSocket(MyLatch,
 								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT |
 								   WL_EXIT_ON_PM_DEATH,
-								   cudal1_children_epoll(), next_ms(),
+								   cudal1_children_epoll, next_ms(),
 								   cudal1_wait_event(&event, "Cudal1WorkerMain"));
 		woken = (events & WL_LATCH_SET) != 0;
 		if (woken)

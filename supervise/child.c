@@ -56,7 +56,7 @@
 
 void		(*cudal1_log) (const char *format,...) = NULL;
 
-static int	epoll_descriptor = -1;
+int			cudal1_children_epoll = -1;
 
 /* children that were not collected yet; all other zombies are orphans */
 static Cudal1Child *children = NULL;
@@ -89,18 +89,12 @@ bool
 cudal1_children_prepare(void (*log) (const char *format,...))
 {
 	cudal1_log = log;
-	epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_descriptor < 0)
+	cudal1_children_epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (cudal1_children_epoll < 0)
 		return false;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
 		log("could not become the parent of orphans: %s", strerror(errno));
 	return true;
-}
-
-int
-cudal1_children_epoll(void)
-{
-	return epoll_descriptor;
 }
 
 static bool
@@ -108,7 +102,7 @@ watch(int fd, uint32_t events)
 {
 	struct epoll_event event = {.events = events,.data.fd = fd};
 
-	return epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, fd, &event) == 0;
+	return epoll_ctl(cudal1_children_epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void
@@ -184,7 +178,7 @@ send_input(Cudal1Child *child)
 	else if (child->input_watched)
 	{
 		/* a pipe with room is always writable, so it is watched only while input waits */
-		(void) epoll_ctl(epoll_descriptor, EPOLL_CTL_DEL, child->in, NULL);
+		(void) epoll_ctl(cudal1_children_epoll, EPOLL_CTL_DEL, child->in, NULL);
 		child->input_watched = false;
 	}
 }

@@ -258,7 +258,7 @@ hold_to_limits(Heat *heat, int64_t now)
 static bool
 beat_is_due(const Job *job, int64_t now)
 {
-	return job->ending != ENDING_FENCED && cudal1_queue->connected()
+	return job->ending != ENDING_FENCED && cudal1_connected
 		&& now - job->last_beat >= (job->progress ? BEAT_MS : QUIET_BEAT_MS);
 }
 
@@ -361,7 +361,7 @@ store_verdict(Job *job, int64_t now)
 		job->done = true;
 		return CUDAL1_CALL_DONE;
 	}
-	if (!cudal1_queue->connected() || now < job->retry_at)
+	if (!cudal1_connected || now < job->retry_at)
 		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 
 	outcome = offer(job, &answer);
@@ -435,7 +435,7 @@ int64_t
 cudal1_jobs_next_ms(void)
 {
 	/* without a connection nothing is done for a job whose child is gone */
-	return cudal1_jobs_measuring() || (heats && cudal1_queue->connected()) ? POLL_MS : 3600 * 1000;
+	return cudal1_jobs_measuring() || (heats && cudal1_connected) ? POLL_MS : 3600 * 1000;
 }
 
 void
@@ -518,7 +518,7 @@ cudal1_jobs_leave(int grace_ms)
 				heat->jobs[i].ending = ENDING_FENCED;
 	while (cudal1_jobs_measuring() && cudal1_clock_ms() < until)
 	{
-		struct pollfd ready = {.fd = cudal1_children_epoll(),.events = POLLIN};
+		struct pollfd ready = {.fd = cudal1_children_epoll,.events = POLLIN};
 
 		(void) poll(&ready, 1, 10);
 		for (Heat *heat = heats; heat; heat = heat->next)

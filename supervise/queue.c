@@ -9,6 +9,7 @@
 #include "supervise.h"
 
 const Cudal1Queue *cudal1_queue = NULL;
+bool		cudal1_connected = true;
 
 const char *
 cudal1_queue_text(Cudal1Number text, int64_t number)

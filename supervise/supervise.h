@@ -77,7 +77,7 @@ extern int64_t cudal1_clock_ms(void);
 extern bool cudal1_children_prepare(void (*log) (const char *format,...));
 
 /* readable when any child needs a poll */
-extern int	cudal1_children_epoll(void);
+extern int	cudal1_children_epoll;
 
 /* removes orphans that have ended from the process table */
 extern void cudal1_children_collect(void);
@@ -154,12 +154,14 @@ typedef struct Cudal1Queue
 						int ncolumns);
 	/* why the last call failed, valid until the next; NULL where that is not known */
 	const char *(*problem) (void);
-	bool		(*connected) (void);
 	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
 } Cudal1Queue;
 
 /* set by the host before any other call */
 extern const Cudal1Queue *cudal1_queue;
+
+/* false while an agent has no connection, so that no call is made */
+extern bool cudal1_connected;
 
 /* an argument of a query */
 typedef char Cudal1Number[24];

@@ -87,7 +87,7 @@ agent_wait(int socket, short events, bool children, double until)
 	if (socket >= 0)
 		fds[n++] = (struct pollfd){.fd = socket, .events = events};
 	if (children)
-		fds[n++] = (struct pollfd){.fd = cudal1_children_epoll(), .events = POLLIN};
+		fds[n++] = (struct pollfd){.fd = cudal1_children_epoll, .events = POLLIN};
 	(void) poll(fds, n, (int) ceil(fmin(fmax(0, until - clock_now()), 3600) * 1000));
 	take_signals();
 }

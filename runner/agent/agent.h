@@ -97,7 +97,6 @@ extern ConnectionState connection_state;
 
 /* true once connected; tries when it is time for another try, or at once */
 extern bool connection_open(bool at_once);
-extern bool connection_is_open(void);
 extern void connection_close(void);
 
 /* run and problem of the agent's Cudal1Queue */

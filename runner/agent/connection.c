@@ -36,12 +36,6 @@ static char *problem = NULL;
 
 ConnectionState connection_state;
 
-bool
-connection_is_open(void)
-{
-	return connection != NULL;
-}
-
 const char *
 connection_problem(void)
 {
@@ -67,6 +61,7 @@ connection_close(void)
 	if (connection)
 		PQfinish(connection);
 	connection = NULL;
+	cudal1_connected = false;
 }
 
 static Cudal1Call
@@ -283,7 +278,7 @@ connection_open(bool at_once)
 		if (failed_before)
 			agent_log("connected again");
 		failures = 0;
-		failed_before = true;
+		failed_before = cudal1_connected = true;
 		return true;
 	}
 	connection_close();

@@ -120,7 +120,7 @@ claim_for(AgentDevice *device)
 static bool
 may_claim(const AgentDevice *device)
 {
-	return agent_mode == AGENT_WORK && connection_is_open() && !device->empty
+	return agent_mode == AGENT_WORK && cudal1_connected && !device->empty
 		&& clock_now() >= device->retry_at && !(agent_settings.once && device->begun > 0);
 }
 
@@ -146,13 +146,13 @@ is_served(void)
 
 	for (int i = 0; i < ndevices; i++)
 		registered |= devices[i].device_id != 0;
-	return connection_is_open() && !connection_state.refused && registered;
+	return cudal1_connected && !connection_state.refused && registered;
 }
 
 static bool
 is_idle(void)
 {
-	bool		idle = cudal1_jobs_count() == 0 && connection_is_open();
+	bool		idle = cudal1_jobs_count() == 0 && cudal1_connected;
 
 	for (int i = 0; i < ndevices; i++)
 		idle = idle && devices[i].empty;
@@ -176,7 +176,7 @@ leave(int status)
 	if (cudal1_jobs_count() > 0)
 		connection_open(true);
 	cudal1_jobs_leave(LEAVE_MS);
-	for (int i = 0; i < ndevices && connection_is_open(); i++)
+	for (int i = 0; i < ndevices && cudal1_connected; i++)
 		(void) prepare_device(&devices[i]);
 	connection_close();
 	return status;
@@ -188,7 +188,7 @@ int
 work_measure(void)
 {
 	static const Cudal1Queue queue = {.run = connection_run, .problem = connection_problem,
-		.connected = connection_is_open, .lease_seconds = &agent_settings.lease};
+		.lease_seconds = &agent_settings.lease};
 	bool		pilot = agent_settings.once || agent_settings.until_idle >= 0;
 	double		served_at = clock_now();
 	double		busy_at = served_at;
@@ -197,6 +197,7 @@ work_measure(void)
 	double		refresh_at = 0;
 
 	cudal1_queue = &queue;
+	cudal1_connected = false;
 	if (!cudal1_children_prepare(agent_log))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
@@ -234,22 +235,22 @@ work_measure(void)
 		}
 		cudal1_children_collect();
 		(void) cudal1_jobs_poll(&ended);
-		if (connection_is_open() && now >= refresh_at)
+		if (cudal1_connected && now >= refresh_at)
 		{
 			(void) connection_check_database();
-			for (int i = 0; i < ndevices && connection_is_open(); i++)
+			for (int i = 0; i < ndevices && cudal1_connected; i++)
 				(void) cudal1_queue_register(agent_settings.host, devices[i].line,
 											 &devices[i].device_id);
 			refresh_at = now + REFRESH;
 		}
-		if (connection_is_open() && now >= expire_at)
+		if (cudal1_connected && now >= expire_at)
 		{
 			(void) connection_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
 			expire_at = now + fmax(1, agent_settings.lease / 4.0);
 		}
 		if (connection_state.mismatch && agent_mode == AGENT_WORK)
 			agent_mode = AGENT_DRAIN;
-		if (connection_is_open() && (now >= poll_at || ended > 0))
+		if (cudal1_connected && (now >= poll_at || ended > 0))
 		{
 			claim_all();
 			poll_at = now + agent_settings.poll;
@@ -261,7 +262,7 @@ work_measure(void)
 		if (agent_settings.until_idle >= 0 && now - busy_at >= agent_settings.until_idle
 			&& is_idle())
 			return leave(0);
-		next = fmin(connection_is_open() ? poll_at : fmax(connection_state.retry_at, now),
+		next = fmin(cudal1_connected ? poll_at : fmax(connection_state.retry_at, now),
 					clock_now() + cudal1_jobs_next_ms() / 1000.0);
 		agent_wait(-1, 0, true, next);
 	}
