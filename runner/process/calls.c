@@ -28,7 +28,35 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "process/sandbox.h"
+#include "process/executor.h"
+
+typedef enum CallAction
+{
+	CALL_ALLOWED,
+	CALL_MISSING,				/* ENOSYS: no line, or other arguments than its lines name */
+	CALL_REFUSED,				/* EPERM */
+	CALL_PRETENDED,				/* 0, and nothing is done */
+	CALL_KILLED,				/* SIGSYS ends the process */
+} CallAction;
+
+/* A condition: the masked argument is one of the values. */
+typedef struct CallCondition
+{
+	unsigned int argument;
+	uint64_t	mask;			/* 0: no condition */
+	const uint64_t *values;
+	size_t		n;
+} CallCondition;
+
+/* lines of the same call are alternatives, the conditions of a line hold together */
+typedef struct CallLine
+{
+	const char *classes;
+	CallAction	action;
+	const char *names;			/* separated by blanks */
+	const char *reason;
+	CallCondition when[2];
+} CallLine;
 
 #define MAX_ENTRIES	600
 #define BITS_32		UINT64_C(0xFFFFFFFF)	/* the kernel looks at 32 bits of most arguments */

@@ -31,7 +31,7 @@
 
 #include "common/proc.h"
 #include "common/text.h"
-#include "process/sandbox.h"
+#include "process/executor.h"
 
 #define BWRAP "bwrap"
 #define SECCOMP_TARGET_FD 20

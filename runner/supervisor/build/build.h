@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "process/sandbox.h"
+#include "process/executor.h"
 #include "supervisor/backend.h"
 #include "supervisor/types.h"
 
