@@ -25,9 +25,8 @@ SECONDS = 1.0
 LIMIT = 120
 SUFFIX = {"perf": "perf.data", "ncu": "ncu-rep", "timeline": "trace.json"}
 INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
-# The sandbox has these beside the code: this script, the supervisor's cipher, the dtypes, and what
-# makes modules
-PARTS = ("profile_code.py", "libcudal1guard.so", "wire.py", "torch_common.py")
+# this script, the supervisor's cipher, the dtypes, and what makes modules, also in the sandbox
+HERE = os.path.dirname(os.path.realpath(__file__))
 
 EVENTS = ("task-clock", "cycles", "instructions", "branches", "branch-misses", "L1-dcache-loads",
           "L1-dcache-load-misses", "cache-references", "cache-misses", "dTLB-load-misses",
@@ -56,15 +55,16 @@ def in_sandbox(command, folder):
     """The command where it sees the system and a folder."""
     def each(option, paths):
         return [a for path in paths if os.path.exists(path) for a in (option, path, path)]
-    shown = {"/usr", "/etc/alternatives", "/etc/ld.so.cache", "/opt", sys.prefix, sys.base_prefix}
+    shown = {"/usr", "/etc/alternatives", "/etc/ld.so.cache", "/opt", sys.prefix, sys.base_prefix,
+             HERE}
     links = [a for path in ("/bin", "/lib", "/lib64") if os.path.islink(path)
              for a in ("--symlink", os.readlink(path), path)]
     nodes = [f"/dev/{name}" for name in sorted(os.listdir("/dev")) if name.startswith("nvidia")]
     return ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
             "--unshare-net", "--die-with-parent", "--new-session", "--setenv", "HOME", folder,
             "--setenv", "USER", "nobody",       # there is no passwd, and PyTorch asks for a name
-            *each("--ro-bind", sorted(shown)), *links, "--proc", "/proc", "--dev", "/dev",
-            *each("--dev-bind", nodes), "--tmpfs", "/tmp", "--bind", folder, folder,
+            "--tmpfs", "/tmp", *each("--ro-bind", sorted(shown)), *links, "--proc", "/proc",
+            "--dev", "/dev", *each("--dev-bind", nodes), "--bind", folder, folder,
             "--chdir", folder, *command]
 
 
@@ -220,13 +220,11 @@ def keep(tool, output, unsandboxed):
         command = []
     # standard output is the profiler's alone; of an error both speak
     command += ["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
-    inside = [sys.executable, "-I", os.path.join(folder, PARTS[0]), "--inside", tool, folder,
+    inside = [sys.executable, "-I", os.path.realpath(__file__), "--inside", tool, folder,
               str(told), "cuda" if on_gpu else "cpu"]
     # ncu speaks with what it injects, so it is in the sandbox, too
     command = command + sandboxed(inside) if tool == "perf" else sandboxed(command + inside)
     try:
-        for part in PARTS:
-            shutil.copy(os.path.join(os.path.dirname(os.path.realpath(__file__)), part), folder)
         build(job, folder, sandboxed)
         status, said = run(command, pass_fds=(control, told))
         rows = []
@@ -256,11 +254,11 @@ def keep(tool, output, unsandboxed):
 class Arguments:
     """Arguments of compiled code, made as a measurement makes them."""
 
-    def __init__(self, folder):
+    def __init__(self):
         import torch_common
         import wire
         self.dtypes = wire.DTYPES
-        self.fill = torch_common.load_guard(folder).cudal1_guard_fill
+        self.fill = torch_common.load_guard(HERE).cudal1_guard_fill
 
     def array(self, argument):
         """Memory with random values, zeros for an output; its address and bytes."""
@@ -298,7 +296,7 @@ def compiled(folder, task, device):
         if (driver.cuInit(0) or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
                 or driver.cuCtxSetCurrent(context)):
             sys.exit("the GPU can't be opened")
-    make, arguments, kept = Arguments(folder), [], []
+    make, arguments, kept = Arguments(), [], []
     for argument in task["signature"]["args"]:
         if argument["role"] == "scalar":
             arguments.append(make.scalar(argument["dtype"], argument["value"]))
@@ -338,8 +336,7 @@ def loaded(folder, device):
 
 
 def call_inside(tool, folder, told, device):
-    # at the end, so that the code's file is no module of Python's own
-    sys.path.append(folder)
+    sys.path.append(HERE)
     with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
         task = json.load(file)
     call, wait = compiled(folder, task, device) if task.get("signature") else loaded(folder, device)
