@@ -58,7 +58,6 @@ static void
 note_claim(bool good)
 {
 	static char since[64];
-	const char *words = cudal1_entry_problem();
 
 	if (!good && cudal1_devices_failure[0] == '\0')
 		strlcpy(since, timestamptz_to_str(GetCurrentTimestamp()), sizeof(since));
@@ -66,7 +65,7 @@ note_claim(bool good)
 		cudal1_devices_failure[0] = '\0';
 	else
 		snprintf(cudal1_devices_failure, CUDAL1_NOTE_SIZE, "claims fail since %s: %s", since,
-				 words != NULL ? words : "no reason given");
+				 cudal1_problem);
 }
 
 void
@@ -139,19 +138,18 @@ begin_search(void)
 	char	   *argv[CUDAL1_COMMAND_WORDS];
 	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = argv,
 	.scratch = cudal1_settings_scratch(),.on_line = take_line};
-	const char *reason;
 
 	make_command(argv, "--devices");
 	search_wanted = false;
 	forget_devices();
 	searching = true;
-	if (cudal1_child_start(&search, &program, &reason))
+	if (cudal1_child_start(&search, &program))
 	{
 		search_until = cudal1_clock_ms() + ((int64) SEARCH_SECONDS + cudal1_child_grace) * 1000;
 		return;
 	}
 	searching = false;
-	search_failed(reason);
+	search_failed(cudal1_problem);
 }
 
 static Cudal1Call
@@ -168,7 +166,7 @@ register_device(const char *line)
 	host[sizeof(host) - 1] = '\0';
 	outcome = cudal1_queue_register(host, line, &device_id);
 	if (outcome == CUDAL1_CALL_DONE)
-		outcome = cudal1_entry_run("SELECT $1::jsonb ->> 'key'", 1, &line, &key, 1);
+		outcome = cudal1_queue_run("SELECT $1::jsonb ->> 'key'", 1, &line, &key, 1);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	allowed = cudal1_settings_allow_device(key);
@@ -266,7 +264,6 @@ claim_for(Device *device, const char *worker)
 	Cudal1Heat	claimed;
 	Cudal1Call	outcome = cudal1_queue_claim(device->device_id, worker, &claimed);
 	char	   *argv[CUDAL1_COMMAND_WORDS];
-	const char *reason;
 	bool		good = outcome == CUDAL1_CALL_DONE;
 
 	if (outcome == CUDAL1_CALL_GONE)
@@ -277,9 +274,9 @@ claim_for(Device *device, const char *worker)
 	{
 		make_command(argv, NULL);
 		good = cudal1_jobs_begin(device, &claimed, argv, cudal1_settings_scratch(),
-								 cudal1_child_grace, &reason);
+								 cudal1_child_grace);
 		if (!good)
-			cudal1_note_problem(cudal1_devices_problem, reason);
+			cudal1_note_problem(cudal1_devices_problem, cudal1_problem);
 	}
 	free(claimed.job);
 	device->failures = good ? 0 : device->failures + 1;

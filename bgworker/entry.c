@@ -33,7 +33,7 @@
 volatile bool cudal1_entry_in_call = false;
 
 Oid			cudal1_extension = InvalidOid;
-static char *problem = NULL;
+bool		cudal1_connected = true;
 
 #define MAX_ARGUMENTS 5
 
@@ -154,7 +154,7 @@ hold_extension(void)
 }
 
 Cudal1Call
-cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
+cudal1_queue_run(const char *query, int n, const char *const *arguments, char **columns,
 				 int ncolumns)
 {
 	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
@@ -190,8 +190,9 @@ cudal1_entry_run(const char *query, int n, const char *const *arguments, char **
 				 error->detail ? errdetail_internal("%s", error->detail) : 0,
 				 error->context ? errcontext("%s", error->context) : 0,
 				 errhidestmt(true)));
-		free(problem);
-		problem = strdup(error->message);
+		strlcpy(cudal1_problem, error->message,
+				1 + pg_mbcliplen(error->message, strlen(error->message),
+								 sizeof(cudal1_problem) - 1));
 		for (int i = 0; i < ncolumns; i++)
 		{
 			free(columns[i]);
@@ -206,12 +207,6 @@ cudal1_entry_run(const char *query, int n, const char *const *arguments, char **
 	pgstat_report_stat(true);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return outcome;
-}
-
-const char *
-cudal1_entry_problem(void)
-{
-	return problem;
 }
 
 Cudal1Call
@@ -266,12 +261,9 @@ cudal1_entry_prepare(void)
 		{"jit", "off"},
 		{"application_name", "cudal1 worker"},
 	};
-	static const Cudal1Queue queue = {.run = cudal1_entry_run,.problem = cudal1_entry_problem,
-		.lease_seconds = &cudal1_lease_seconds};
 
 	for (int i = 0; i < lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-	cudal1_queue = &queue;
 	if (!cudal1_children_prepare(write_log))
 		ereport(ERROR,
 				(errcode_for_file_access(),

@@ -87,7 +87,8 @@ stop(const char *reason)
 	if (stopped)
 		return;
 	if (reason != NULL)
-		cudal1_note_problem(cudal1_generate_problem, psprintf("cudal1-generate was ended: %s", reason));
+		cudal1_note_problem(cudal1_generate_problem,
+							psprintf("cudal1-generate was ended: %s", reason));
 	stopped = true;
 	stop_at = cudal1_clock_ms();
 	cudal1_child_signal(&child, SIGTERM);
@@ -120,7 +121,6 @@ start(int64 now)
 	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,
 		.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
 	.input = true,.on_line = take_line};
-	const char *reason;
 	int			n = 0;
 
 	argv[n++] = cudal1_settings_program(cudal1_generate_path, "cudal1-generate");
@@ -138,9 +138,9 @@ start(int64 now)
 	}
 	ready = stopped = false;
 	garbage = 0;
-	if (!cudal1_child_start(&child, &program, &reason))
+	if (!cudal1_child_start(&child, &program))
 	{
-		note_failure(reason, now);
+		note_failure(cudal1_problem, now);
 		return;
 	}
 	child.max_line = MAX_ANSWER_LINE;
@@ -174,7 +174,7 @@ store(int64 now)
 			length++;
 	}
 	batch = pnstrdup(pending.data, length);
-	outcome = cudal1_entry_run("SELECT f.stored, f.left_over FROM cudal1.finish_requests($1) AS f",
+	outcome = cudal1_queue_run("SELECT f.stored, f.left_over FROM cudal1.finish_requests($1) AS f",
 							   1, (const char *const *) &batch, columns, 2);
 	if (outcome == CUDAL1_CALL_DONE)
 	{
@@ -213,7 +213,7 @@ release(const char *worker, bool lost)
 {
 	const char *arguments[] = {worker, lost ? "true" : "false"};
 
-	return cudal1_entry_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
+	return cudal1_queue_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
 }
 
 /* the program has ended: its claims are given back, and its files stay for the next program */
@@ -257,7 +257,7 @@ claim(const char *worker, int most, bool *more)
 	Cudal1Number number;
 	const char *arguments[] = {worker, cudal1_queue_text(number, most)};
 	char	   *columns[2];
-	Cudal1Call	outcome = cudal1_entry_run(query, 2, arguments, columns, 2);
+	Cudal1Call	outcome = cudal1_queue_run(query, 2, arguments, columns, 2);
 
 	send_lines(columns[0]);
 	*more = columns[1] != NULL;

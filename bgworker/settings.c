@@ -16,6 +16,7 @@
 
 #include "settings.h"
 #include "shared.h"
+#include "supervise/supervise.h"
 
 char	   *cudal1_databases = NULL;
 bool		cudal1_enabled = true;

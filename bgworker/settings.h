@@ -19,7 +19,6 @@ extern char *cudal1_measure_path;
 extern char *cudal1_scratch_dir;
 extern char *cudal1_python;
 extern int	cudal1_prefetch;
-extern int	cudal1_lease_seconds;
 extern int	cudal1_idle_poll;		/* milliseconds */
 extern int	cudal1_child_grace;		/* seconds */
 extern bool cudal1_allow_unsandboxed;

@@ -161,7 +161,7 @@ poll_all(bool woken)
 	{
 		const char *arguments[] = {worker_name};
 
-		if (cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.release_requests($1)",
+		if (cudal1_queue_run("SELECT cudal1.expire_leases(), cudal1.release_requests($1)",
 							 1, arguments, NULL, 0) == CUDAL1_CALL_GONE)
 			return CUDAL1_CALL_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);

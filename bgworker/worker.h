@@ -25,11 +25,6 @@ extern void cudal1_entry_prepare(void);
  */
 extern Cudal1Call cudal1_entry_find_extension(void);
 
-/* run and problem of the worker's Cudal1Queue */
-extern Cudal1Call cudal1_entry_run(const char *query, int n, const char *const *arguments,
-								   char **columns, int ncolumns);
-extern const char *cudal1_entry_problem(void);
-
 /* the oid of the extension that was found; InvalidOid while there is none */
 extern Oid	cudal1_extension;
 

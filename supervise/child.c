@@ -54,6 +54,7 @@
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
+char		cudal1_problem[2048] = "no reason given";
 void		(*cudal1_log) (const char *format,...) = NULL;
 
 int			cudal1_children_epoll = -1;
@@ -324,7 +325,7 @@ fork_child(Cudal1Child *child, Launch *launch)
 }
 
 bool
-cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char **problem)
+cudal1_child_start(Cudal1Child *child, const Cudal1Program *program)
 {
 	Launch		launch = {.program = program,.ends = {-1, -1, -1}};
 	const char *failed = NULL;
@@ -345,7 +346,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		failed = "watch";
 	if (failed)
 	{
-		*problem = say("cannot %s \"%s\": %s", failed, program->argv[0], strerror(errno));
+		snprintf(cudal1_problem, sizeof(cudal1_problem), "cannot %s \"%s\": %s", failed,
+				 program->argv[0], strerror(errno));
 		cudal1_child_end(child);
 	}
 	for (int i = 0; i < 3; i++)

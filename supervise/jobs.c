@@ -329,16 +329,11 @@ take_answer(Job *job, Cudal1Call outcome, Cudal1Answer answer)
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (failed)
 	{
-		static const char text[] = "the result could not be stored: ";
-		const char *problem = cudal1_queue->problem();
-		Cudal1Buffer reason = {0};
+		char		reason[sizeof(cudal1_problem) + 64];
 
-		if (!problem)
-			problem = "no reason given";
-		cudal1_buffer_append(&reason, text, strlen(text));
-		cudal1_buffer_append(&reason, problem, strlen(problem));
+		snprintf(reason, sizeof(reason), "the result could not be stored: %s", cudal1_problem);
 		job->ending = ENDING_LOST;
-		replace(&job->reason, reason.data);
+		replace(&job->reason, strdup(reason));
 	}
 	job->tries++;
 	/* The clock is read anew, because the call itself may have waited. */
@@ -454,21 +449,16 @@ cudal1_jobs_command(char **argv, const char *measure, const char *option, bool u
 
 bool
 cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv, const char *scratch,
-				  int grace_seconds, const char **problem)
+				  int grace_seconds)
 {
 	int64_t		now = cudal1_clock_ms();
 	Heat	   *heat = calloc(1, sizeof(*heat));
 	char		label[64];
 	Cudal1Program program = {.label = label,.argv = argv,.scratch = scratch,.input = true,
 		.on_line = take_line,.owner = heat};
-	bool		started = false;
 
 	snprintf(label, sizeof(label), LABEL, (long long) claimed->claims[0].job_id);
-	if (!heat)
-		*problem = "out of memory";
-	else
-		started = cudal1_child_start(&heat->child, &program, problem);
-	if (!started)
+	if (!heat || !cudal1_child_start(&heat->child, &program))
 	{
 		free(heat);
 		for (int i = 0; i < claimed->n; i++)

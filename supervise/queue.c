@@ -8,9 +8,6 @@
 
 #include "supervise.h"
 
-const Cudal1Queue *cudal1_queue = NULL;
-bool		cudal1_connected = true;
-
 const char *
 cudal1_queue_text(Cudal1Number text, int64_t number)
 {
@@ -28,7 +25,7 @@ Cudal1Call
 cudal1_queue_number(const char *query, int n, const char *const *arguments, int64_t *number)
 {
 	char	   *column;
-	Cudal1Call	outcome = cudal1_queue->run(query, n, arguments, &column, 1);
+	Cudal1Call	outcome = cudal1_queue_run(query, n, arguments, &column, 1);
 
 	*number = number_of(column);
 	free(column);
@@ -67,9 +64,9 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Heat *heat)
 	Cudal1Number device,
 				lease;
 	const char *arguments[] = {cudal1_queue_text(device, device_id), worker,
-	cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
+	cudal1_queue_text(lease, cudal1_lease_seconds)};
 	char	   *columns[3];
-	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 3);
+	Cudal1Call	outcome = cudal1_queue_run(query, 3, arguments, columns, 3);
 	const char *at = columns[2];
 	long long	id;
 	int			length;
@@ -103,7 +100,7 @@ report(const char *query, const Cudal1Claim *claim, int n, const char *const *mo
 
 	for (int i = 0; i < n; i++)
 		arguments[2 + i] = more[i];
-	outcome = cudal1_queue->run(query, 2 + n, arguments, &word, 1);
+	outcome = cudal1_queue_run(query, 2 + n, arguments, &word, 1);
 	*answer = CUDAL1_ANSWER_LOST;
 	for (int i = CUDAL1_ANSWER_CONTINUE; word && i <= CUDAL1_ANSWER_LATER; i++)
 		if (strcmp(word, words[i]) == 0)
@@ -116,7 +113,7 @@ Cudal1Call
 cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Answer *answer)
 {
 	Cudal1Number lease;
-	const char *more[] = {progress, cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
+	const char *more[] = {progress, cudal1_queue_text(lease, cudal1_lease_seconds)};
 
 	/* of a lease of a minute a crash may take back half a second, so no flush of the log is due */
 	return report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3::jsonb,"

@@ -67,6 +67,9 @@ typedef struct Cudal1Program
 /* writes a line for operators; set by cudal1_children_prepare */
 extern void (*cudal1_log) (const char *format,...) __attribute__((format(printf, 1, 2)));
 
+/* why the last start of a child or call of the queue that failed did so, in words */
+extern char cudal1_problem[2048];
+
 /* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);
 
@@ -82,9 +85,8 @@ extern int	cudal1_children_epoll;
 /* removes orphans that have ended from the process table */
 extern void cudal1_children_collect(void);
 
-/* false: nothing is left of the child, and *problem says why, valid until the next call */
-extern bool cudal1_child_start(Cudal1Child *child, const Cudal1Program *program,
-							   const char **problem);
+/* false: nothing is left of the child, and cudal1_problem says why */
+extern bool cudal1_child_start(Cudal1Child *child, const Cudal1Program *program);
 
 /* last: nothing follows, and its standard input ends behind this */
 extern void cudal1_child_send(Cudal1Child *child, const char *data, size_t length, bool last);
@@ -105,7 +107,7 @@ extern const char *cudal1_child_ending(const Cudal1Child *child);
 
 /*
  * queue.c: the entry points of the queue (docs/protocol.md, section 1), as worker and agent call
- * them.  They differ in the functions of a Cudal1Queue: how a query is run.
+ * them.
  */
 
 typedef enum Cudal1Call
@@ -144,22 +146,15 @@ typedef enum Cudal1Answer
 	CUDAL1_ANSWER_LATER			/* a session's open transaction is changing the job */
 } Cudal1Answer;
 
-typedef struct Cudal1Queue
-{
-	/*
-	 * Runs one query in a transaction of its own.  The n arguments are texts in UTF-8 or NULL,
-	 * which the query casts.  columns: those of the first row, to be freed; NULL without a row.
-	 */
-	Cudal1Call	(*run) (const char *query, int n, const char *const *arguments, char **columns,
-						int ncolumns);
-	/* why the last call failed, valid until the next; NULL where that is not known */
-	const char *(*problem) (void);
-	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
-} Cudal1Queue;
-
-/* set by the host before any other call */
-extern const Cudal1Queue *cudal1_queue;
-
+/*
+ * These are the host's.  cudal1_queue_run runs one query in a transaction of its own.  The n
+ * arguments are texts in UTF-8 or NULL, which the query casts.  columns: those of the first row, to
+ * be freed; NULL without a row.
+ */
+extern Cudal1Call cudal1_queue_run(const char *query, int n, const char *const *arguments,
+								   char **columns, int ncolumns);
+/* after which a claim without a sign of life goes to another */
+extern int	cudal1_lease_seconds;
 /* false while an agent has no connection, so that no call is made */
 extern bool cudal1_connected;
 
@@ -196,10 +191,10 @@ extern void cudal1_jobs_command(char **argv, const char *measure, const char *op
 
 /*
  * Starts the child of jobs that were claimed together.  False: that failed, the claims are given
- * back, and *problem says why, valid until the next call.
+ * back, and cudal1_problem says why.
  */
 extern bool cudal1_jobs_begin(void *device, const Cudal1Heat *claimed, char **argv,
-							  const char *scratch, int grace_seconds, const char **problem);
+							  const char *scratch, int grace_seconds);
 
 /* polls the children, and makes the calls of the queue that are due; *ended: how many jobs ended */
 extern Cudal1Call cudal1_jobs_poll(int *ended);

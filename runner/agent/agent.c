@@ -21,9 +21,10 @@
 #include "agent.h"
 #include "common/clock.h"
 
-AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120,
+AgentSettings agent_settings = {.device = "all", .prefetch = 1, .grace = 120,
 	.poll = 1, .until_idle = -1, .patience = 120, .conninfo = ""};
 AgentMode	agent_mode = AGENT_WORK;
+int			cudal1_lease_seconds = 60;
 
 static int	signal_descriptor = -1;
 
@@ -110,11 +111,4 @@ agent_block_signals(void)
 		agent_log("no descriptor for signals: %s", strerror(errno));
 		exit(1);
 	}
-}
-
-void
-agent_command(char **argv, const char *option)
-{
-	cudal1_jobs_command(argv, agent_settings.measure, option, agent_settings.unsandboxed,
-						agent_settings.scratch, agent_settings.python);
 }

@@ -22,7 +22,6 @@ typedef struct AgentSettings
 	const char *python;			/* NULL: the measuring program's own choice */
 	const char *scratch;
 	int			prefetch;		/* claims ahead of the one that is measured */
-	int			lease;			/* seconds */
 	int			grace;			/* seconds beyond the limits of a job's profile */
 	double		poll;			/* seconds between two looks at the queue */
 	double		until_idle;		/* leave after so many seconds without work, below 0: never */
@@ -54,9 +53,6 @@ extern void agent_block_signals(void);
 /* waits for the socket (-1: none), for signals, which it takes in, and if told so for children */
 extern void agent_wait(int socket, short events, bool children, double until);
 
-/* argv of the measuring program, CUDAL1_COMMAND_WORDS, with one more option or NULL */
-extern void agent_command(char **argv, const char *option);
-
 /* devices.c: the devices of this host that the agent serves */
 #define AGENT_MAX_DEVICES	64
 
@@ -74,6 +70,9 @@ typedef struct AgentDevice
 	int			failures;
 	double		retry_at;
 } AgentDevice;
+
+/* argv of the measuring program, CUDAL1_COMMAND_WORDS, with one more option or NULL */
+extern void agent_command(char **argv, const char *option);
 
 /* fills key and line of at most AGENT_MAX_DEVICES; how many, 0 with the reason logged */
 extern int	devices_find(AgentDevice *devices);
@@ -98,11 +97,6 @@ extern ConnectionState connection_state;
 /* true once connected; tries when it is time for another try, or at once */
 extern bool connection_open(bool at_once);
 extern void connection_close(void);
-
-/* run and problem of the agent's Cudal1Queue */
-extern Cudal1Call connection_run(const char *query, int n, const char *const *values,
-								 char **columns, int ncolumns);
-extern const char *connection_problem(void);
 
 /*
  * looks at the database and the extension's version; false: it can't be served now, for a reason

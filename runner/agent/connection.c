@@ -32,27 +32,18 @@ static PGconn *connection = NULL;
 static char *place = NULL;		/* server, database, extension; NULL before the first connection */
 static bool failed_before = false;
 static int	failures = 0;
-static char *problem = NULL;
 
 ConnectionState connection_state;
-
-const char *
-connection_problem(void)
-{
-	return problem ? problem : "no reason given";
-}
+bool		cudal1_connected = false;
 
 /* Notes what libpq or the server says: a line for each address of a server, and hints. */
 static void
 note_problem(const char *text)
 {
-	char	   *noted = agent_format("%s", text);
-	size_t		length = strlen(noted);
+	size_t		length = strlen(text);
 
-	if (length > 0 && noted[length - 1] == '\n')
-		noted[length - 1] = '\0';
-	free(problem);
-	problem = noted;
+	length -= length > 0 && text[length - 1] == '\n';
+	snprintf(cudal1_problem, sizeof(cudal1_problem), "%.*s", (int) length, text);
 }
 
 void
@@ -68,7 +59,7 @@ static Cudal1Call
 cut(const char *what)
 {
 	note_problem(what);
-	agent_log("the connection was lost: %s", problem);
+	agent_log("the connection was lost: %s", cudal1_problem);
 	connection_close();
 	connection_state.retry_at = clock_now() + 0.05;
 	return CUDAL1_CALL_CUT;
@@ -129,7 +120,7 @@ await_result(void)
 }
 
 Cudal1Call
-connection_run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
+cudal1_queue_run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
 {
 	PGresult   *result;
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
@@ -161,10 +152,10 @@ connection_run(const char *query, int n, const char *const *values, char **colum
 		connection_state.refused = state && strcmp(state, "42501") == 0;
 		if (connection_state.refused && !hint)
 			agent_log("%s (SQLSTATE %s). The role needs SELECT cudal1_grant('%s', 'agent') there.",
-					  problem, state, PQuser(connection));
+					  cudal1_problem, state, PQuser(connection));
 		else
-			agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
-					  hint ? hint : "");
+			agent_log("%s (SQLSTATE %s)%s%s", cudal1_problem, state ? state : "none",
+					  hint ? ". " : "", hint ? hint : "");
 		outcome = !state || is_transient(state) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 	}
 	PQclear(result);
@@ -224,7 +215,7 @@ bool
 connection_check_database(void)
 {
 	char	   *columns[3];
-	bool		good = connection_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE;
+	bool		good = cudal1_queue_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE;
 	bool		primary = good && columns[0] && strcmp(columns[1], "t") != 0;
 	bool		was = connection_state.mismatch;
 
@@ -235,12 +226,11 @@ connection_check_database(void)
 	connection_state.mismatch = primary ? !same_protocol(columns[2]) : connection_state.mismatch;
 	if (primary && connection_state.mismatch)
 	{
-		free(problem);
-		problem = agent_format("the database has version %s of the extension cudal1, this agent is "
-							   "of version " CUDAL1_VERSION ": install the same on both",
-							   columns[2]);
+		snprintf(cudal1_problem, sizeof(cudal1_problem), "the database has version %s of the "
+				 "extension cudal1, this agent is of version " CUDAL1_VERSION ": install the same "
+				 "on both", columns[2]);
 		if (!was && place)
-			agent_log("%s; nothing more is claimed", problem);
+			agent_log("%s; nothing more is claimed", cudal1_problem);
 	}
 	/* an upgrade under an agent that runs: what it has measured is still welcome */
 	good = primary && !connection_state.moved && (!connection_state.mismatch || place);
@@ -262,7 +252,7 @@ prepare_session(void)
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
 
-	return connection_run(settings, 0, NULL, NULL, 0) == CUDAL1_CALL_DONE
+	return cudal1_queue_run(settings, 0, NULL, NULL, 0) == CUDAL1_CALL_DONE
 		&& connection_check_database();
 }
 
@@ -284,7 +274,7 @@ connection_open(bool at_once)
 	connection_close();
 	if (!connection_state.moved && !connection_state.mismatch
 		&& (failures++ == 0 || failures % 10 == 0))
-		agent_log("no connection: %s", connection_problem());
+		agent_log("no connection: %s", cudal1_problem);
 	failed_before = true;
 	/* Spread the tries of a cluster's agents. */
 	connection_state.retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)

@@ -42,6 +42,13 @@ take_device(void *owner, char *line, size_t length)
 	json_decref(root);
 }
 
+void
+agent_command(char **argv, const char *option)
+{
+	cudal1_jobs_command(argv, agent_settings.measure, option, agent_settings.unsandboxed,
+						agent_settings.scratch, agent_settings.python);
+}
+
 static bool
 ask(void)
 {
@@ -49,13 +56,12 @@ ask(void)
 	char	   *argv[CUDAL1_COMMAND_WORDS];
 	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = argv,
 		.scratch = agent_settings.scratch,.on_line = take_device};
-	const char *problem;
 	double		until = clock_now() + SEARCH_SECONDS;
 
 	agent_command(argv, "--devices");
-	if (!cudal1_child_start(&search, &program, &problem))
+	if (!cudal1_child_start(&search, &program))
 	{
-		agent_log("%s", problem);
+		agent_log("%s", cudal1_problem);
 		return false;
 	}
 	while (!search.gone && clock_now() < until && agent_mode != AGENT_LEAVE)

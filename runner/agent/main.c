@@ -83,7 +83,7 @@ main(int argc, char **argv)
 		{"patience", OPTION_NUMBER, &s->patience, 0, 1e6},
 		{"prefetch", OPTION_INTEGER, &s->prefetch, 0, 16},
 		{"poll", OPTION_NUMBER, &s->poll, 0.01, 3600},
-		{"lease", OPTION_INTEGER, &s->lease, 1, 86400},
+		{"lease", OPTION_INTEGER, &cudal1_lease_seconds, 1, 86400},
 		{"grace", OPTION_INTEGER, &s->grace, 0, 86400},
 		{"host", OPTION_TEXT, &s->host},
 		{"scratch", OPTION_TEXT, &s->scratch},

@@ -67,13 +67,11 @@ static bool
 begin(AgentDevice *device, const Cudal1Heat *claimed)
 {
 	char	   *argv[CUDAL1_COMMAND_WORDS];
-	const char *problem;
 
 	agent_command(argv, NULL);
-	if (cudal1_jobs_begin(device, claimed, argv, agent_settings.scratch, agent_settings.grace,
-						  &problem))
+	if (cudal1_jobs_begin(device, claimed, argv, agent_settings.scratch, agent_settings.grace))
 		return true;
-	agent_log("%s", problem);
+	agent_log("%s", cudal1_problem);
 	return false;
 }
 
@@ -187,8 +185,6 @@ leave(int status)
 int
 work_measure(void)
 {
-	static const Cudal1Queue queue = {.run = connection_run, .problem = connection_problem,
-		.lease_seconds = &agent_settings.lease};
 	bool		pilot = agent_settings.once || agent_settings.until_idle >= 0;
 	double		served_at = clock_now();
 	double		busy_at = served_at;
@@ -196,8 +192,6 @@ work_measure(void)
 	double		expire_at = 0;
 	double		refresh_at = 0;
 
-	cudal1_queue = &queue;
-	cudal1_connected = false;
 	if (!cudal1_children_prepare(agent_log))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
@@ -230,7 +224,7 @@ work_measure(void)
 		if ((pilot && !cudal1_jobs_measuring() && now - served_at > agent_settings.patience)
 			|| (!connected && connection_state.mismatch))
 		{
-			agent_log("gave up: %s", connection_problem());
+			agent_log("gave up: %s", cudal1_problem);
 			return leave(1);
 		}
 		cudal1_children_collect();
@@ -245,8 +239,8 @@ work_measure(void)
 		}
 		if (cudal1_connected && now >= expire_at)
 		{
-			(void) connection_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
-			expire_at = now + fmax(1, agent_settings.lease / 4.0);
+			(void) cudal1_queue_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
+			expire_at = now + fmax(1, cudal1_lease_seconds / 4.0);
 		}
 		if (connection_state.mismatch && agent_mode == AGENT_WORK)
 			agent_mode = AGENT_DRAIN;
