@@ -118,10 +118,11 @@ lose_extension(void)
 
 /* looks for the extension, and takes up work once it is there */
 static void
-find_extension(int64 now)
+find_extension(void)
 {
 	static int64 const retry_ms = 1000;
 	const char *arguments[] = {server_name, worker_name};
+	int64		now = cudal1_clock_ms();
 	int64		taken;
 
 	if (cudal1_entry_find_extension() != CUDAL1_CALL_DONE)
@@ -212,23 +213,6 @@ reload(void)
 	poll_at = 0;
 }
 
-static void
-work(bool woken)
-{
-	int64		now = cudal1_clock_ms();
-
-	if (!ready)
-	{
-		if (woken || now >= extension_at)
-			find_extension(now);
-		if (!ready)
-			return;
-	}
-
-	if (poll_all(woken) == CUDAL1_CALL_GONE)
-		lose_extension();
-}
-
 /*
  * Whether a session waits for this database to be without connections.  The commands that need
  * that (DROP, RENAME, SET TABLESPACE, a copy by TEMPLATE) hold a lock on it that no connection
@@ -295,7 +279,10 @@ cudal1_worker_main(Datum database)
 		MemoryContextSwitchTo(context);
 		if (ConfigReloadPending)
 			reload();
-		work(woken);
+		if (!ready && (woken || cudal1_clock_ms() >= extension_at))
+			find_extension();
+		if (ready && poll_all(woken) == CUDAL1_CALL_GONE)
+			lose_extension();
 		cudal1_children_collect();
 		note_state();
 		MemoryContextReset(context);
