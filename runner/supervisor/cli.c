@@ -268,10 +268,11 @@ show_line(const Cli *cli, const char *file, const Result *r, const char *outcome
 	if (cli->width > 0)
 		printf("%-*s  ", cli->width, name);
 	if (status == CLI_RIGHT)
-		printf("%s%.2fx%s (%.2f to %.2f), right, %d pairs, %.0f s", colour,
+		printf("%s%.2fx%s (%.2f to %.2f), right, %zu pairs, %.0f s", colour,
 			   cudal1_score_conservative_round(r->score), plain,
-			   cudal1_score_conservative_round(r->lower),
-			   cudal1_score_conservative_round(r->upper), r->pairs, r->wall_seconds);
+			   cudal1_score_conservative_round(r->stop.lower),
+			   cudal1_score_conservative_round(r->stop.upper), r->stop.ratios.n,
+			   r->wall_seconds);
 	else
 	{
 		printf("%s", colour);

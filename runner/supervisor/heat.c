@@ -16,15 +16,13 @@
 #include "supervisor/backend.h"
 
 static void
-init(Member *member, const char *source)
+init(Measure *m, Member *member, const char *source)
 {
-	Result	   *r = &member->result;
-
 	member->code.source = source;
 	member->code.source_fd = -1;
-	r->evidence = json_object();
-	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
-	r->reference_seconds = r->candidate_seconds = NAN;
+	member->result.evidence = json_object();
+	member->result.score = NAN;
+	member->result.stop = (Stop) {&m->job->profile,.lower = NAN,.upper = NAN,.half_width = NAN};
 }
 
 void
@@ -36,28 +34,21 @@ heat_init(Measure *m, int first, int n)
 	m->reference.source_fd = -1;
 	m->code[SIDE_REFERENCE] = &m->reference;
 	m->environment = json_object();
-	init(&m->all, "");
+	init(m, &m->all, "");
 	for (int i = 0; i < n; i++)
 	{
 		m->members[i].number = first + i;
-		init(&m->members[i], m->job->candidate[first + i].code);
+		init(m, &m->members[i], m->job->candidate[first + i].code);
 	}
 	heat_enter_all(m);
-}
-
-static void
-drop(Member *member)
-{
-	json_decref(member->result.evidence);
-	free(member->result.buckets);
 }
 
 void
 heat_free(Measure *m)
 {
 	for (int i = 0; i < m->nmembers; i++)
-		drop(&m->members[i]);
-	drop(&m->all);
+		json_decref(m->members[i].result.evidence);
+	json_decref(m->all.result.evidence);
 	json_decref(m->environment);
 	free(m->members);
 }
@@ -152,18 +143,19 @@ heat_seconds(const Measure *m)
 static void
 refuse_light(const Measure *m, Result *r)
 {
+	double		seconds = values_median(&r->candidate);
 	double		least;
 
-	if (r->outcome != OUTCOME_SUCCESSFUL || !(r->candidate_seconds > 0))
+	if (r->outcome != OUTCOME_SUCCESSFUL || !(seconds > 0))
 		return;
 	least = (double) m->output_bytes / (m->backend->light_rate * m->job->cores);
-	if (r->candidate_seconds >= least)
+	if (seconds >= least)
 		return;
 	r->outcome = OUTCOME_UNVERIFIED;
 	snprintf(r->detail, sizeof(r->detail), "a run took %.3g s, and writing its outputs takes "
-			 "%.3g s or more: this was no measurement", r->candidate_seconds, least);
-	r->score = r->lower = r->upper = r->half_width = r->variance = NAN;
-	r->pairs = 0;
+			 "%.3g s or more: this was no measurement", seconds, least);
+	r->score = NAN;
+	r->stop.ratios.n = 0;
 }
 
 void

@@ -44,13 +44,15 @@ result_print(Measure *m, Member *member)
 	int64_t		job_id = m->job->candidate[member->number].job_id;
 	/* before its checks end no code of a candidate has run beside it */
 	bool		judged = m->facts.sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed);
-	bool		timed = r->pairs > 0;
+	const Stop *stop = &r->stop;
+	bool		timed = stop->ratios.n > 0;
+	bool		scored = isfinite(r->score);
 	json_t	   *buckets = timed ? json_array() : NULL;
 	json_t	   *o;
 	char	   *line;
 
-	for (int i = 0; i < r->pairs; i++)
-		json_array_append_new(buckets, json_real(r->buckets[i]));
+	for (size_t i = 0; i < stop->ratios.n; i++)
+		json_array_append_new(buckets, json_real(stop->ratios.v[i]));
 	json_object_set_new(r->evidence, "seconds", spendings(r));
 	o = json_pack("{s:s, s:o*, s:s, s:s*, s:s*, s:s*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, "
 				  "s:o*, s:o*, s:O*, s:o*, s:o*, s:i, s:o*, s:i, s:f, s:f, s:f, s:f, s:f, s:O}",
@@ -58,14 +60,16 @@ result_print(Measure *m, Member *member)
 				  "outcome", outcome_names[r->outcome], "detail", r->detail[0] ? r->detail : NULL,
 				  "reference", judged ? m->facts.sound ? "good" : "bad" : NULL,
 				  "code_key", member->code.code_key[0] ? member->code.code_key : NULL,
-				  "score", number(r->score), "lower", number(r->lower), "upper", number(r->upper),
-				  "half_width", number(r->half_width),
-				  "wide", isfinite(r->half_width) ? json_boolean(r->wide) : NULL,
-				  "variance", number(r->variance), "pairs", timed ? json_integer(r->pairs) : NULL,
+				  "score", number(r->score), "lower", scored ? number(stop->lower) : NULL,
+				  "upper", scored ? number(stop->upper) : NULL,
+				  "half_width", scored ? number(stop->half_width) : NULL,
+				  "wide", scored ? json_boolean(stop->wide) : NULL,
+				  "variance", scored ? number(r->variance) : NULL,
+				  "pairs", timed ? json_integer((json_int_t) stop->ratios.n) : NULL,
 				  "rounds", timed ? json_integer(r->rounds) : NULL, "bucket_means", buckets,
 				  "samples", timed ? json_object_get(r->evidence, "samples") : NULL,
-				  "reference_seconds", number(r->reference_seconds),
-				  "candidate_seconds", number(r->candidate_seconds), "checks", r->checks,
+				  "reference_seconds", number(values_median(&r->reference)),
+				  "candidate_seconds", number(values_median(&r->candidate)), "checks", r->checks,
 				  "max_error", number(r->max_error), "protocol", PROTOCOL,
 				  "build_seconds", r->build_seconds, "device_seconds", r->device_seconds,
 				  "startup_seconds", r->spent[SPENT_START] + r->spent[SPENT_LOAD]

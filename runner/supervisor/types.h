@@ -6,6 +6,7 @@
 #define CUDAL1_TYPES_H
 
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 
@@ -113,22 +114,50 @@ typedef enum Spending
 	SPENDINGS
 } Spending;
 
+#define VALUES_MOST		1000	/* pairs that a profile may ask for, and more than the rounds of one */
+
+typedef struct Values
+{
+	double		v[VALUES_MOST];
+	size_t		n;
+} Values;
+
+static inline void
+values_append(Values *values, double value)
+{
+	if (values->n < VALUES_MOST)
+		values->v[values->n++] = value;
+}
+
+/* NAN where there are none */
+static inline double
+values_median(const Values *values)
+{
+	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
+}
+
+/* what a candidate's pairs tell */
+typedef struct Stop
+{
+	const Profile *profile;
+	Values		ratios;			/* of its pairs */
+	double		lower;			/* NAN until there are two pairs */
+	double		upper;
+	double		half_width;
+	bool		wide;			/* wider than the profile allows */
+} Stop;
+
 typedef struct Result
 {
 	Outcome		outcome;
 	char		detail[2001];
 	json_t	   *evidence;
-	double		score;			/* NAN where a number is absent */
-	double		lower;
-	double		upper;
-	double		half_width;
-	bool		wide;			/* the score is an end of the interval */
+	double		score;			/* NAN: none, and no interval that holds */
 	double		variance;
-	int			pairs;
+	Stop		stop;
+	Values		reference;		/* seconds a run, by pair */
+	Values		candidate;
 	int			rounds;
-	double	   *buckets;
-	double		reference_seconds;
-	double		candidate_seconds;
 	int			checks;
 	double		max_error;
 	double		wrong_error;	/* the largest of the output that was wrong, in tolerances */

@@ -21,7 +21,7 @@ concluded(int cores, double seconds)
 	heat_init(&m, 0, 1);
 	m.members[0].result.outcome = OUTCOME_SUCCESSFUL;
 	m.members[0].result.score = 2;
-	m.members[0].result.candidate_seconds = seconds;
+	values_append(&m.members[0].result.candidate, seconds);
 	heat_conclude(&m);
 	outcome = m.members[0].result.outcome;
 	if ((outcome == OUTCOME_SUCCESSFUL) != (isfinite(m.members[0].result.score) != 0))

@@ -33,7 +33,7 @@ measure(unsigned long *state, double score, double spread, double seconds)
 {
 	Stop		stop;
 
-	stop_init(&stop, &profile);
+	stop = (Stop) {&profile,.lower = NAN,.upper = NAN,.half_width = NAN};
 	do
 		values_append(&stop.ratios, score * exp(spread * normal(state)));
 	while (!stop_is_finished(&stop, (double) stop.ratios.n * seconds));
@@ -47,7 +47,6 @@ pairs_of(double score, double spread, double seconds, bool *wide)
 	Stop		stop = measure(&state, score, spread, seconds);
 
 	*wide = stop.wide;
-	free(stop.ratios.v);
 	return stop.ratios.n;
 }
 
@@ -65,7 +64,6 @@ held(double spread, double *pairs)
 
 		hold += stop.lower <= 1.25 && stop.upper >= 1.25;
 		*pairs += (double) stop.ratios.n / TRIES;
-		free(stop.ratios.v);
 	}
 	return (double) hold / TRIES;
 }
@@ -88,7 +86,7 @@ check_looks(void)
 	check(pairs_of(1, 0, 0, &wide) == 15, "without a goal all looks are made");
 	profile.precision_goal = 0.005;
 
-	stop_init(&stop, &profile);
+	stop = (Stop) {&profile,.lower = NAN,.upper = NAN,.half_width = NAN};
 	for (int i = 0; i < 4; i++)
 		values_append(&stop.ratios, 1);
 	check(!stop_is_finished(&stop, 0) && isnan(stop.lower),
@@ -112,7 +110,6 @@ check_looks(void)
 	values_append(&stop.ratios, 1);
 	check(stop_is_finished(&stop, 0), "until the next look");
 	profile.precision_goal = 0.005;
-	free(stop.ratios.v);
 }
 
 static void

@@ -349,9 +349,6 @@ end(Pair *pair)
 		window_enter(pair, process);
 		measure_end(m, &process->executor);
 		measure_free(m, process->outputs);
-		free(process->ratio.v);
-		free(process->longer.v);
-		free(process->beside.v);
 	}
 	courier_end(pair);
 	arena_destroy(&pair->arena);
@@ -371,15 +368,13 @@ keep_samples(const Process *process, json_t *evidence)
 	json_array_append_new(pairs, rounds);
 }
 
-bool
-pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number, Given *given)
+void
+pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number)
 {
 	Pair		pair = {.m = m,.n = n,.number = number,.alone = INFINITY};
 	bool		good;
 
 	pair.process = measure_zeroed((size_t) n + 1, sizeof(*pair.process));
-	for (int i = 0; i < n; i++)
-		given[i].ratio = NAN;
 	for (int i = 0; i <= n; i++)
 		executor_init(&pair.process[i].executor);
 	arena_init(&pair.arena);
@@ -388,17 +383,19 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 		&& make_rounds(&pair, plan);
 	for (int i = 0; i < n && good; i++)
 	{
-		Process    *process = &pair.process[i + 1];
+		const Process *process = &pair.process[i + 1];
+		Result	   *r = &members[i]->result;
+		double		reference = values_median(&process->beside);
+		double		ratio = ratio_of(&pair, process, r->evidence);
 
-		if (process->gone || process->ratio.n == 0)
+		if (process->gone || isnan(ratio))
 			continue;
-		given[i].ratio = ratio_of(&pair, process, members[i]->result.evidence);
-		given[i].reference = values_median(&process->beside);
-		given[i].candidate = given[i].reference / given[i].ratio;
-		members[i]->result.rounds += pair.rounds;
-		keep_samples(process, members[i]->result.evidence);
+		values_append(&r->stop.ratios, ratio);
+		values_append(&r->reference, reference);
+		values_append(&r->candidate, reference / ratio);
+		r->rounds += pair.rounds;
+		keep_samples(process, r->evidence);
 	}
 	end(&pair);
 	m->group = (Group) {0};
-	return good;
 }

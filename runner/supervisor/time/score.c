@@ -23,14 +23,6 @@
 #define SLOW_TIMES		4		/* times the reference's run, that is too long beside others */
 #define LEAST_SCORE		1e-9	/* what a column takes */
 
-typedef struct Timed
-{
-	Member	   *member;
-	Stop		stop;
-	Values		reference;		/* seconds a run, by pair */
-	Values		candidate;
-} Timed;
-
 /* How many runs a window has: as many as its seconds hold, within memory and time for inputs. */
 static Plan
 make_plan(Measure *m)
@@ -65,36 +57,32 @@ make_plan(Measure *m)
 }
 
 static double
-estimate_of(const Timed *t)
+estimate_of(const Stop *stop)
 {
-	return t->stop.profile->mean ? cudal1_score_mean(t->stop.ratios.v, t->stop.ratios.n)
-		: cudal1_score_median(t->stop.ratios.v, t->stop.ratios.n);
+	return stop->profile->mean ? cudal1_score_mean(stop->ratios.v, stop->ratios.n)
+		: values_median(&stop->ratios);
 }
 
 static void
-conclude_score(Measure *m, Timed *t)
+conclude_score(Measure *m, Result *r)
 {
-	Result	   *r = &t->member->result;
 	const Profile *p = &m->job->profile;
-	const Stop *stop = &t->stop;
-	double		estimate = estimate_of(t);
+	Stop	   *stop = &r->stop;
+	double		estimate = estimate_of(stop);
 
-	heat_enter(m, t->member);
-	r->half_width = stop->half_width;
+	r->score = fmax(cudal1_score_paid(estimate, stop->lower, stop->wide), LEAST_SCORE);
 	r->variance = cudal1_score_variance(stop->ratios.v, stop->ratios.n);
-	r->lower = fmin(stop->lower, estimate);
-	r->upper = fmax(stop->upper, estimate);
-	r->wide = stop->wide;
-	r->score = fmax(cudal1_score_paid(estimate, stop->lower, r->wide), LEAST_SCORE);
+	stop->lower = fmin(stop->lower, estimate);
+	stop->upper = fmax(stop->upper, estimate);
 	if (p->variance_limit > 0 && r->variance > p->variance_limit)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the pairs is %.4g, above %.4g",
 				 r->variance, p->variance_limit);
-	else if (r->upper * p->run_limit_factor < 1)
-		measure_too_slow(m, values_median(&t->candidate), values_median(&t->reference));
+	else if (stop->upper * p->run_limit_factor < 1)
+		measure_too_slow(m, values_median(&r->candidate), values_median(&r->reference));
 	else if (estimate * p->run_limit_factor < 1)
 		conclude(m, OUTCOME_UNVERIFIED, "the pairs leave a speedup of %.3g to %.3g: others took "
-				 "the core in most windows", r->lower, r->upper);
-	else if (r->wide)
+				 "the core in most windows", stop->lower, stop->upper);
+	else if (stop->wide)
 		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than "
 				 "%.2f %%: the score is %s", stop->ratios.n, 100 * stop->half_width,
 				 100 * p->half_width_limit, stop->lower >= 1 ? "its lower end"
@@ -103,103 +91,76 @@ conclude_score(Measure *m, Timed *t)
 		conclude(m, OUTCOME_SUCCESSFUL, NULL);
 }
 
-static void
-end_member(Timed *t, const Plan *plan)
-{
-	Result	   *r = &t->member->result;
-
-	r->pairs = (int) t->stop.ratios.n;
-	r->reference_seconds = values_median(&t->reference);
-	r->candidate_seconds = values_median(&t->candidate);
-	/* the result owns them from here on */
-	r->buckets = t->stop.ratios.v;
-	json_object_set_new(r->evidence, "runs", json_integer(plan->runs));
-	free(t->reference.v);
-	free(t->candidate.v);
-}
-
 /*
  * Chooses the members of the next pair: a group, or one that is by itself. Slow code comes after
  * the others, because its long windows leave a pair few rounds.
  */
 static int
-choose(Measure *m, Timed *timed, int n, Timed **chosen)
+choose(Measure *m, Member **chosen)
 {
 	int			count = 0;
 	int			room;
 
 	for (int slow = 0; slow <= 1 && count == 0; slow++)
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < m->nmembers; i++)
 		{
-			const Member *member = timed[i].member;
+			Member	   *member = &m->members[i];
 			const double *time = member->time;
 
 			if (member->result.outcome == OUTCOME_NONE && !member->by_itself
 				&& (time[SIDE_CANDIDATE] > SLOW_TIMES * time[SIDE_REFERENCE]) == slow)
-				chosen[count++] = &timed[i];
+				chosen[count++] = member;
 		}
-	for (int i = 0; i < n && count == 0; i++)
-		if (timed[i].member->result.outcome == OUTCOME_NONE)
-			chosen[count++] = &timed[i];
+	for (int i = 0; i < m->nmembers && count == 0; i++)
+		if (m->members[i].result.outcome == OUTCOME_NONE)
+			chosen[count++] = &m->members[i];
 	room = count > 1 && m->backend->room ? m->backend->room(m, count) : count;
 	return room < count ? room : count;
 }
 
-/* What follows from a pair; given: NULL where it went wrong. */
+/* What follows from a pair, before which the member had so many. */
 static void
-take(Measure *m, Timed *t, const Given *given, bool by_itself)
+take(Measure *m, Member *member, size_t pairs, bool by_itself)
 {
-	heat_enter(m, t->member);
-	if (t->member->result.outcome != OUTCOME_NONE || m->all.result.outcome != OUTCOME_NONE)
+	Result	   *r = &member->result;
+	Stop	   *stop = &r->stop;
+
+	heat_enter(m, member);
+	if (r->outcome != OUTCOME_NONE || m->all.result.outcome != OUTCOME_NONE)
 		return;
-	if (!given || isnan(given->ratio))
+	if (stop->ratios.n == pairs)
 	{
 		/* a pair of its own that fails has said why */
 		if (by_itself)
 			conclude(m, OUTCOME_LOST, "a pair ended for no known reason");
-		t->member->by_itself = true;
+		member->by_itself = true;
 		return;
 	}
-	values_append(&t->reference, given->reference);
-	values_append(&t->candidate, given->candidate);
-	values_append(&t->stop.ratios, given->ratio);
-	if (stop_is_finished(&t->stop, heat_seconds(m)))
-		conclude_score(m, t);
-	measure_progress(m, "measuring", (int) t->stop.ratios.n, t->member->result.rounds,
-					 estimate_of(t), t->stop.lower, t->stop.upper,
-					 t->member->result.outcome != OUTCOME_NONE ? 0
-					 : stop_left(&t->stop, heat_seconds(m)), true);
+	if (stop_is_finished(stop, heat_seconds(m)))
+		conclude_score(m, r);
+	measure_progress(m, "measuring", (int) stop->ratios.n, r->rounds, estimate_of(stop),
+					 stop->lower, stop->upper, r->outcome != OUTCOME_NONE ? 0
+					 : stop_left(stop, heat_seconds(m)), true);
 }
 
 void
 time_members(Measure *m)
 {
-	Timed		timed[HEAT_MAX];
-	Plan		plan;
-	int			n = 0;
+	Plan		plan = make_plan(m);
 
+	json_object_set_new(m->all.result.evidence, "runs", json_integer(plan.runs));
 	measure_phase(m, "measuring", true);
-	for (int i = 0; heat_next(m, &i); i++)
-	{
-		timed[n] = (Timed) {.member = m->member};
-		stop_init(&timed[n++].stop, &m->job->profile);
-	}
-	plan = make_plan(m);
 	for (int number = 0; heat_left(m) > 0; number++)
 	{
-		Timed	   *chosen[HEAT_MAX];
-		int			count = choose(m, timed, n, chosen);
-		Member	   *members[HEAT_MAX];
-		Given		given[HEAT_MAX];
-		bool		good;
+		Member	   *chosen[HEAT_MAX];
+		int			count = choose(m, chosen);
+		size_t		pairs[HEAT_MAX];
 
 		for (int i = 0; i < count; i++)
-			members[i] = chosen[i]->member;
-		good = pair_run(m, &plan, members, count, number, given);
-		heat_share_among(m, members, count);
+			pairs[i] = chosen[i]->result.stop.ratios.n;
+		pair_run(m, &plan, chosen, count, number);
+		heat_share_among(m, chosen, count);
 		for (int i = 0; i < count; i++)
-			take(m, chosen[i], good ? &given[i] : NULL, count == 1);
+			take(m, chosen[i], pairs[i], count == 1);
 	}
-	for (int i = 0; i < n; i++)
-		end_member(&timed[i], &plan);
 }

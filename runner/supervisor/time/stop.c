@@ -1,6 +1,6 @@
 /*
  * stop.c
- *		The stopping criterion: when pairs are enough. Lists of measured numbers.
+ *		The stopping criterion: when pairs are enough.
  *
  * Pairs are independent, because each has fresh processes and fresh memory. The interval is looked
  * at when their number is one of the profile's `looks`, among which the error is divided. The
@@ -8,43 +8,14 @@
  * budget of device time is used up.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "src/score.h"
 #include "supervisor/time/time.h"
 
-void
-values_append(Values *values, double value)
-{
-	if (values->n == values->size)
-	{
-		size_t		size = values->size ? 2 * values->size : 64;
-		double	   *v = realloc(values->v, size * sizeof(double));
-
-		if (!v)
-			return;
-		values->v = v;
-		values->size = size;
-	}
-	values->v[values->n++] = value;
-}
-
-double
-values_median(const Values *values)
-{
-	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
-}
-
-void
-stop_init(Stop *stop, const Profile *profile)
-{
-	*stop = (Stop) {.profile = profile, .lower = NAN, .upper = NAN, .half_width = NAN};
-}
-
 static double
 width_for(const Stop *stop, double width)
 {
-	return cudal1_score_width(cudal1_score_median(stop->ratios.v, stop->ratios.n), width);
+	return cudal1_score_width(values_median(&stop->ratios), width);
 }
 
 /* a width that is not known yet may be narrow */

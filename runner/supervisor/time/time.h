@@ -18,18 +18,6 @@
 #define WATCHED			4
 #define STRETCHES		1024	/* of memory that results have lain in */
 
-typedef struct Values
-{
-	double	   *v;
-	size_t		n;
-	size_t		size;
-} Values;
-
-extern void values_append(Values *values, double value);
-
-/* NAN where there are none */
-extern double values_median(const Values *values);
-
 /* Elements of one output, drawn for each run of a round. */
 typedef struct Look
 {
@@ -154,38 +142,14 @@ extern bool window_draw(Pair *pair, const Plan *plan, const Process *candidate);
 /* whether a candidate's last window gave what the reference's did; false after conclude() */
 extern bool window_compare(Pair *pair, Process *process);
 
-/* what a pair gave of a candidate */
-typedef struct Given
-{
-	double		ratio;			/* NAN: nothing */
-	double		reference;		/* seconds a run, of both */
-	double		candidate;
-} Given;
+/* pair.c: a pair of the reference and these members, to the results of those that it tells of */
+extern void pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number);
 
 /*
- * pair.c: a pair of the reference and these members, with what it gave of each. False: something
- * went wrong that no single member is to blame for
+ * stop.c: when pairs are enough. stop_is_finished() tells whether the measurement ends, given the
+ * seconds of the device that it has taken. stop_left() estimates the seconds to the look that will
+ * end it, NAN before the first pair. The interval is Student's over the logarithms of the pairs.
  */
-extern bool pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number,
-					 Given *given);
-
-/*
- * stop.c: when pairs are enough. stop_init() begins; stop_is_finished() tells whether the
- * measurement ends, given the seconds of the device that it has taken. stop_left() estimates the
- * seconds to the look that will end it, NAN before the first pair. The interval is Student's over
- * the logarithms of the pairs.
- */
-typedef struct Stop
-{
-	const Profile *profile;
-	Values		ratios;			/* of its pairs */
-	double		lower;			/* NAN until there are two pairs */
-	double		upper;
-	double		half_width;
-	bool		wide;			/* wider than the profile allows */
-} Stop;
-
-extern void stop_init(Stop *stop, const Profile *profile);
 extern bool stop_is_finished(Stop *stop, double seconds);
 extern double stop_left(const Stop *stop, double seconds);
 
