@@ -473,8 +473,6 @@ check_counting(void)
 	slow_first = 100;
 	for (uint32_t i = 0; i < 12; i++)
 		lost[i] = 4 * i;
-	for (uint32_t i = 0; i < RUNS; i++)
-		pair.round.look[i].n = 0;
 	round_of(HONEST);
 	check(near(processes[1].seconds, TIMED, 1e-3)
 		  && near(processes[1].above, RUN * (100 + 10 - 2), 1e-3),

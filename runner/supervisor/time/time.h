@@ -22,7 +22,6 @@
 typedef struct Look
 {
 	int			output;
-	int			n;				/* 0: the run has no output with elements */
 	uint64_t	element[LOOKS];
 } Look;
 
@@ -34,9 +33,9 @@ typedef struct Round
 	uint32_t	dropped;		/* runs at the start of a window that do not count */
 	uint64_t	seed[WIRE_MAX_RUNS];
 	Look		look[WIRE_MAX_RUNS];
-	uint32_t	compared;
-	uint32_t	compare[COMPARED_MOST];	/* runs, in ascending order */
-	const Probe *probe[COMPARED_MOST];	/* that is the input of each; NULL: an ordinary one */
+	uint32_t	compared;		/* runs whose outputs are compared as a whole */
+	int			place[WIRE_MAX_RUNS];	/* of a run's outputs among these; -1: it is none of them */
+	const Probe *probe[WIRE_MAX_RUNS];	/* that is the input of a run; NULL: an ordinary one */
 	uint32_t	hand;			/* the run of a hand test, or UINT32_MAX */
 	uint32_t	probed;			/* the run after which the device must rest, or UINT32_MAX */
 } Round;

@@ -42,14 +42,21 @@ refuse(Measure *m, Process *process, const char *detector, const char *what)
 					name_of_side(process->side), what);
 }
 
-/* Finds the addresses of a look's elements, and returns how many it found. */
+/* bytes of an element that is looked at */
+static size_t
+size_of(const Measure *m, const Look *look)
+{
+	return tensor_dtype_size(m->output[look->output].dtype);
+}
+
+/* Finds the addresses of a look's first elements, and returns how many it found. */
 static int
-find_elements(Measure *m, Process *process, uint32_t run, const Look *look,
+find_elements(Measure *m, Process *process, uint32_t run, const Look *look, int most,
 			  uint64_t *address)
 {
 	int			n = 0;
 
-	while (n < look->n
+	while (n < most
 		   && (address[n] = m->backend->element(m, &process->executor, &process->arena, run,
 												look->output, look->element[n])) != 0)
 		n++;
@@ -65,13 +72,11 @@ look_before(Measure *m, Process *process, uint32_t run, const Look *look,
 			uint64_t *before)
 {
 	uint64_t	address;
-	Look		one = {look->output, look->n > 0, {look->element[0]}};
 
 	if (m->backend->module)
 		return !m->backend->overwrite || noise_stays(m, process);
-	return one.n == 0 || find_elements(m, process, run, &one, &address) == 0
-		|| m->backend->peek(m, &process->executor, &address, 1,
-							tensor_dtype_size(m->output[look->output].dtype), before);
+	return find_elements(m, process, run, look, 1, &address) == 0
+		|| m->backend->peek(m, &process->executor, &address, 1, size_of(m, look), before);
 }
 
 static void
@@ -92,25 +97,24 @@ look_after(Measure *m, Process *process, uint32_t run, const Look *look,
 			   const uint64_t *before, uint64_t *value)
 {
 	uint64_t	address[LOOKS] = {0};
-	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
-	int			n = find_elements(m, process, run, look, address);
+	size_t		size = size_of(m, look);
+	int			n = find_elements(m, process, run, look, LOOKS, address);
 
 	memset(value, 0, LOOKS * sizeof(*value));
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
 		return false;
 	if (m->backend->overwrite)
 		n = noise_written(m, process, look->output, address, n);
-	if (n < look->n)
+	if (n < LOOKS)
 	{
 		measure_cause(m, process->side, "memory");
 		return conclude(m, outcome_of(process->side, OUTCOME_WRONG_OUTPUT),
 						"%s: output %d of a run that says it is done lies nowhere",
 						name_of_side(process->side), look->output);
 	}
-	process->looked[look->output] += n > 0 && !m->backend->module;
-	process->prepared[look->output] += n > 0 && !m->backend->module
-		&& memcmp(&value[0], before, size) == 0;
-	if (m->backend->overwrite && n > 0)
+	process->looked[look->output] += !m->backend->module;
+	process->prepared[look->output] += !m->backend->module && memcmp(value, before, size) == 0;
+	if (m->backend->overwrite)
 	{
 		remember(m, process, address, 1);
 		return noise_watch(m, process);
@@ -126,15 +130,15 @@ static bool
 leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 {
 	uint64_t	address[LOOKS];
-	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
-	int			n = find_elements(m, process, run, look, address);
+	int			n;
 
-	if (!m->backend->module || n == 0)
+	if (!m->backend->module)
 		return true;
 	if (m->backend->overwrite)
 		return noise_leave(m, process, run);
+	n = find_elements(m, process, run, look, LOOKS, address);
 	remember(m, process, address, n);
-	return m->backend->poke(m, &process->executor, process->side, address, n, size);
+	return m->backend->poke(m, &process->executor, process->side, address, n, size_of(m, look));
 }
 
 /* What a run needs, none of which its process has before: its seed, and its input. */
@@ -156,7 +160,7 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 {
 	Measure    *m = pair->m;
 	const Look *look = &pair->round.look[run];
-	size_t		size = look->n > 0 ? tensor_dtype_size(m->output[look->output].dtype) : 0;
+	size_t		size = size_of(m, look);
 	uint64_t	address[LOOKS];
 	uint64_t	stopped[LOOKS];
 	uint64_t	opened[LOOKS];
@@ -166,8 +170,8 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	if (result != EXECUTOR_OK)
 		return measure_failed(m, process->side, &process->executor, result, "in a run");
 	if (!m->backend->module)
-		n = find_elements(m, process, run, look, address);
-	for (; m->backend->module && look->n > 0 && n < LOOKS && n < process->nremembered; n++)
+		n = find_elements(m, process, run, look, LOOKS, address);
+	for (; m->backend->module && n < LOOKS && n < process->nremembered; n++)
 		address[n] = process->remembered[random_below(&m->random,
 													  (uint64_t) process->nremembered)];
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, stopped))
@@ -190,23 +194,6 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 		return false;
 	*seconds += clock_now();
 	return look_after(m, process, run, look, before, process->value[run]);
-}
-
-static int
-compared_as(const Round *round, uint32_t run)
-{
-	for (uint32_t i = 0; i < round->compared; i++)
-		if (round->compare[i] == run)
-			return (int) i;
-	return -1;
-}
-
-static bool
-has_probe(const Round *round, uint32_t run)
-{
-	int			i = compared_as(round, run);
-
-	return i >= 0 && round->probe[i];
 }
 
 /*
@@ -247,7 +234,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, Timing *timing)
 	if (!look_after(m, process, run, look, &before, process->value[run]))
 		return false;
 	/* The process is stopped before a comparison, and not before the look: it could tell. */
-	if (compared_as(&pair->round, run) >= 0 && !m->backend->rests
+	if (pair->round.place[run] >= 0 && !m->backend->rests
 		&& executor_freeze(executor) != EXECUTOR_OK)
 		return false;
 	executor_read_usage(executor, &to, pair->reads);
@@ -318,7 +305,7 @@ read_compared(Pair *pair, Process *process, uint32_t run, int place)
 		m->backend->unstage(m, &process->arena, run);
 	if (!measure_read(m, &process->executor, process->side, &process->arena, run, run, outputs))
 		return false;
-	for (int i = 0; i < look->n; i++)
+	for (int i = 0; i < LOOKS; i++)
 	{
 		double		at_once = tensor_load(&process->value[run][i], dtype, 0);
 		double		now = m->backend->arrays->element(m, array, dtype, look->element[i]);
@@ -383,7 +370,7 @@ static bool
 after_run(Pair *pair, Process *process, uint32_t run, bool *turned)
 {
 	Measure    *m = pair->m;
-	int			place = compared_as(&pair->round, run);
+	int			place = pair->round.place[run];
 	bool		rests = true;
 
 	*turned = run == pair->round.probed || place >= 0;
@@ -421,7 +408,7 @@ window_run(Pair *pair, Process *process)
 		if (process->side == SIDE_REFERENCE && !round->both[k])
 			continue;
 		*run = (Timing) {.counts = n >= round->dropped && k != round->hand && !turned
-			&& !has_probe(round, k)};
+			&& !round->probe[k]};
 		good = k == round->hand
 			? look_before(m, process, k, &round->look[k], &before)
 			&& hand_test(pair, process, k, &before, &run->seconds)
@@ -472,19 +459,17 @@ draw_probes(Pair *pair, const Plan *plan, uint32_t *met)
 	Round	   *round = &pair->round;
 	uint32_t	scratch = round->runs;
 
-	memset(round->probe, 0, sizeof(round->probe));
 	/* Else no run of a short window might count. */
 	if (m->facts.probes == 0 || plan->runs < round->dropped + 3)
 		return true;
-	for (uint32_t i = 0; i < round->compared; i++)
+	for (uint32_t run = 0; run < round->runs; run++)
 	{
-		uint32_t	run = round->compare[i];
 		const Probe *probe;
 		bool		changed;
 
-		if (random_below(&m->random, 2) == 0)
+		if (round->place[run] < 0 || random_below(&m->random, 2) == 0)
 			continue;
-		round->probe[i] = probe = draw_probe(m, met);
+		round->probe[run] = probe = draw_probe(m, met);
 		if (!m->backend->arrays->copy(m, &pair->arena, run, scratch)
 			|| !probes_make(m, &pair->arena, probe->kind, probe->scale, scratch, run, &changed))
 			return false;
@@ -500,8 +485,8 @@ window_draw(Pair *pair, const Plan *plan, const Process *candidate)
 	uint32_t	none = 0;
 	uint32_t	left = plan->runs;
 
-	round->runs = candidate ? candidate->runs : plan->runs;
-	round->dropped = plan->dropped;
+	*round = (Round) {.runs = candidate ? candidate->runs : plan->runs,.dropped = plan->dropped,
+		.hand = UINT32_MAX,.probed = UINT32_MAX};
 	for (uint32_t k = 0; k < round->runs; k++)
 	{
 		Look	   *look = &round->look[k];
@@ -515,12 +500,10 @@ window_draw(Pair *pair, const Plan *plan, const Process *candidate)
 		do
 			look->output = (int) random_below(&m->random, (uint64_t) m->outputs);
 		while ((elements = m->output[look->output].elements) == 0);
-		look->n = LOOKS;
-		for (int i = 0; i < look->n; i++)
+		for (int i = 0; i < LOOKS; i++)
 			look->element[i] = random_below(&m->random, elements);
 	}
 	/* Draws one of the two, because each takes runs that would count. */
-	round->hand = round->probed = UINT32_MAX;
 	if (m->backend->rests && plan->runs > round->dropped + 4)
 	{
 		uint32_t	k;
@@ -532,10 +515,9 @@ window_draw(Pair *pair, const Plan *plan, const Process *candidate)
 		*(random_below(&m->random, 2) == 0 ? &round->hand : &round->probed) = k;
 	}
 	/* A run that was compared tells nothing of the others. */
-	round->compared = 0;
-	for (uint32_t k = 0; k < round->runs && round->compared < plan->compared_most; k++)
-		if (round->both[k] && random_below(&m->random, plan->runs) < plan->compared)
-			round->compare[round->compared++] = k;
+	for (uint32_t k = 0; k < round->runs; k++)
+		round->place[k] = round->both[k] && round->compared < plan->compared_most
+			&& random_below(&m->random, plan->runs) < plan->compared ? (int) round->compared++ : -1;
 	return measure_generate(m, &pair->arena, round->runs)
 		&& draw_probes(pair, plan, candidate ? &candidate->member->met : &none)
 		&& (!m->backend->load || m->backend->load(m, &pair->arena, round->runs));
@@ -552,19 +534,22 @@ window_compare(Pair *pair, Process *process)
 
 	heat_enter(m, process->member);
 	for (uint32_t k = 0; k < round->runs; k++)
-		excused += round->both[k] * m->tolerance[round->look[k].output].misses * round->look[k].n;
+		excused += round->both[k] * m->tolerance[round->look[k].output].misses * LOOKS;
 	for (uint32_t k = 0; k < round->runs; k++)
-		for (int i = 0; round->both[k] && !has_probe(round, k) && i < round->look[k].n; i++)
+		for (int i = 0; round->both[k] && !round->probe[k] && i < LOOKS; i++)
 			if (!measure_agree_at(m, round->look[k].output, round->look[k].element[i],
 								  &reference->value[k][i], &process->value[k][i], &excused))
 				return false;
-	for (uint32_t i = 0; i < round->compared; i++)
+	for (uint32_t k = 0; k < round->runs; k++)
 	{
-		const char *expected = reference->outputs + i * m->output_bytes;
-		const char *found = process->outputs + i * m->output_bytes;
+		int			place = round->place[k];
+		size_t		at = place < 0 ? 0 : (size_t) place * m->output_bytes;
+		const char *expected = reference->outputs + at;
+		const char *found = process->outputs + at;
 
-		if (round->probe[i] ? !probes_compare(m, round->probe[i], expected, found, true)
-			: !measure_compare(m, expected, found))
+		if (place >= 0 && (round->probe[k]
+						   ? !probes_compare(m, round->probe[k], expected, found, true)
+						   : !measure_compare(m, expected, found)))
 			return false;
 	}
 	for (int i = 0; i < m->outputs; i++)
