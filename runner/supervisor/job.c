@@ -18,13 +18,13 @@ static const Profile default_profile = {
 	.looks = {PROFILE_LOOKS},.nlooks = sizeof((int[]) {PROFILE_LOOKS}) / sizeof(int),
 };
 
-static bool
-wrong(char *error, size_t size, const char *format,...)
+static bool __attribute__((format(printf, 2, 3)))
+wrong(Job *job, const char *format,...)
 {
 	va_list		arguments;
 
 	va_start(arguments, format);
-	vsnprintf(error, size, format, arguments);
+	vsnprintf(job->error, sizeof(job->error), format, arguments);
 	va_end(arguments);
 	return false;
 }
@@ -42,29 +42,29 @@ word_of(const json_t *object, const char *name, const char *const *words, int n)
 
 /* absent leaves the default; null means "none", which is 0, where nullable */
 static bool
-number(const json_t *object, const char *name, double low, double high, bool nullable,
-	   double *value, char *error, size_t size)
+number(Job *job, const json_t *object, const char *name, double low, double high, bool nullable,
+	   double *value)
 {
 	const json_t *member = json_object_get(object, name);
 	double		found = json_number_value(member);
 
 	if (member && !(json_is_null(member) && nullable)
 		&& !(json_is_number(member) && found >= low && found <= high))
-		return wrong(error, size, "profile: \"%s\" must be a number from %g to %g", name, low,
-					 high);
+		return wrong(job, "profile: \"%s\" must be a number from %g to %g", name, low, high);
 	if (member)
 		*value = found;
 	return true;
 }
 
 static bool
-parse_numbers(Profile *p, const json_t *o, char *error, size_t size)
+parse_numbers(Job *job, const json_t *o)
 {
+	Profile    *p = &job->profile;
 	double		value;
 
 #define NUMBER(name, low, high, nullable, standard) \
 	value = p->name; \
-	if (!number(o, #name, low, high, nullable, &value, error, size)) \
+	if (!number(job, o, #name, low, high, nullable, &value)) \
 		return false; \
 	p->name = value;
 #include "supervisor/profile_numbers.h"
@@ -72,35 +72,35 @@ parse_numbers(Profile *p, const json_t *o, char *error, size_t size)
 }
 
 static bool
-parse_profile(Profile *p, const json_t *o, char *error, size_t size)
+parse_profile(Job *job, const json_t *o)
 {
+	Profile    *p = &job->profile;
 	const json_t *looks = json_object_get(o, "looks");
 	int			estimator = word_of(o, "estimator", (const char *const[]) {"median", "mean"}, 2);
 
 	if (!json_is_object(o))
-		return wrong(error, size, "\"profile\" must be an object");
+		return wrong(job, "\"profile\" must be an object");
 	if (looks)
 	{
 		if (!json_is_array(looks) || json_array_size(looks) < 1 || json_array_size(looks) > 8)
-			return wrong(error, size,
-						 "profile: \"looks\" must be an array of 1 to 8 numbers of pairs");
+			return wrong(job, "profile: \"looks\" must be an array of 1 to 8 numbers of pairs");
 		p->nlooks = (int) json_array_size(looks);
 		for (int i = 0; i < p->nlooks; i++)
 		{
 			p->looks[i] = (int) json_integer_value(json_array_get(looks, (size_t) i));
 			if (p->looks[i] < 2 || p->looks[i] > 1000 || (i > 0 && p->looks[i] <= p->looks[i - 1]))
-				return wrong(error, size, "profile: \"looks\" must ascend, from 2 to 1000");
+				return wrong(job, "profile: \"looks\" must ascend, from 2 to 1000");
 		}
 	}
 	if (json_object_get(o, "estimator"))
 		p->mean = estimator == 1;
 	if (json_object_get(o, "estimator") && estimator < 0)
-		return wrong(error, size, "profile: \"estimator\" must be \"median\" or \"mean\"");
-	return parse_numbers(p, o, error, size);
+		return wrong(job, "profile: \"estimator\" must be \"median\" or \"mean\"");
+	return parse_numbers(job, o);
 }
 
 static bool
-parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size)
+parse_argument(Job *job, Argument *a, const json_t *o, int index)
 {
 	static const char *const roles[] = {"in", "out", "inout", "scalar"};
 	static const char *const inits[] = {"normal", "uniform", "integer", "zero"};
@@ -112,14 +112,12 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	int			init = word_of(o, "init", inits, 4);
 	double		number;
 
-	memset(a, 0, sizeof(*a));
 	if (!name || strlen(name) >= sizeof(a->name))
-		return wrong(error, size, "signature: argument %d needs a \"name\" of up to 63 bytes",
-					 index + 1);
+		return wrong(job, "signature: argument %d needs a \"name\" of up to 63 bytes", index + 1);
 	strcpy(a->name, name);
 	if (role < 0)
-		return wrong(error, size,
-					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
+		return wrong(job, "signature: argument \"%s\": \"role\" must be in, out, inout or scalar",
+					 name);
 	a->role = (ArgumentRole) role;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : WIRE_NO_DTYPE;
 	if (a->tensor.dtype == WIRE_NO_DTYPE)
@@ -129,38 +127,36 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 		for (uint32_t i = 1; i < WIRE_DTYPES; i++)
 			if (tensor_dtype_parse(tensor_dtype_name(i)) == i)
 				sprintf(names + strlen(names), "%s%s", names[0] ? ", " : "", tensor_dtype_name(i));
-		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be one of %s", name,
-					 names);
+		return wrong(job, "signature: argument \"%s\": \"dtype\" must be one of %s", name, names);
 	}
 	if (a->role == ROLE_SCALAR)
 	{
 		if (!json_is_number(value) && !json_is_boolean(value))
-			return wrong(error, size, "signature: scalar \"%s\" needs a \"value\"", name);
+			return wrong(job, "signature: scalar \"%s\" needs a \"value\"", name);
 		number = json_is_true(value) ? 1 : json_number_value(value);
 		tensor_store(a->scalar, a->tensor.dtype, 0, number, json_is_integer(value)
 					 ? json_integer_value(value) : (int64_t) number);
 		return tensor_finish(&a->tensor);
 	}
 	if (!json_is_array(shape) || json_array_size(shape) > WIRE_MAX_DIMS)
-		return wrong(error, size,
-					 "signature: argument \"%s\": \"shape\" must be an array of up to %d sizes",
-					 name, WIRE_MAX_DIMS);
+		return wrong(job, "signature: argument \"%s\": \"shape\" must be an array of up to %d "
+					 "sizes", name, WIRE_MAX_DIMS);
 	a->tensor.ndim = (uint32_t) json_array_size(shape);
 	for (uint32_t i = 0; i < a->tensor.ndim; i++)
 	{
 		a->tensor.shape[i] = json_integer_value(json_array_get(shape, i));
 		if (a->tensor.shape[i] < 1)
-			return wrong(error, size,
-						 "signature: argument \"%s\": sizes must be integers of at least 1", name);
+			return wrong(job, "signature: argument \"%s\": sizes must be integers of at least 1",
+						 name);
 	}
 	if (!tensor_finish(&a->tensor))
-		return wrong(error, size, "signature: argument \"%s\" is too large", name);
+		return wrong(job, "signature: argument \"%s\" is too large", name);
 	if (json_is_string(json_object_get(o, "init")) && init < 0)
-		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, "
+		return wrong(job, "signature: argument \"%s\": \"init\" must be normal, uniform, "
 					 "integer or zero", name);
 	if ((init == RANDOM_NORMAL || init == RANDOM_UNIFORM)
 		&& !tensor_dtype_is_float(a->tensor.dtype))
-		return wrong(error, size, "signature: argument \"%s\": \"init\" %s needs a floating point "
+		return wrong(job, "signature: argument \"%s\": \"init\" %s needs a floating point "
 					 "dtype", name, inits[init]);
 	if (init < 0)
 		init = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
@@ -172,45 +168,44 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	if (json_is_number(json_object_get(o, "high")))
 		a->high = json_number_value(json_object_get(o, "high"));
 	if (!(a->low <= a->high) || fabs(a->low) > 9e18 || fabs(a->high) > 9e18)
-		return wrong(error, size, "signature: argument \"%s\": \"low\" must not exceed \"high\"",
-					 name);
+		return wrong(job, "signature: argument \"%s\": \"low\" must not exceed \"high\"", name);
 	return true;
 }
 
 static bool
-parse_signature(Signature *s, const json_t *o, char *error, size_t size)
+parse_signature(Job *job, const json_t *o)
 {
+	Signature  *s = &job->signature;
 	const char *entry = json_string_value(json_object_get(o, "entry"));
 	const json_t *args = json_object_get(o, "args");
 	int			inputs = 0;
 	int			outputs = 0;
 
 	if (!json_is_object(o) || !json_is_array(args))
-		return wrong(error, size, "\"signature\" must be an object with \"args\"");
+		return wrong(job, "\"signature\" must be an object with \"args\"");
 	strcpy(s->entry, "solve");
 	if (entry)
 	{
 		if (strlen(entry) == 0 || strlen(entry) >= sizeof(s->entry))
-			return wrong(error, size, "signature: \"entry\" must have 1 to 63 bytes");
+			return wrong(job, "signature: \"entry\" must have 1 to 63 bytes");
 		strcpy(s->entry, entry);
 	}
 	if (json_array_size(args) < 1 || json_array_size(args) > WIRE_MAX_ARGUMENTS)
-		return wrong(error, size, "signature: \"args\" must list 1 to %d arguments",
-					 WIRE_MAX_ARGUMENTS);
+		return wrong(job, "signature: \"args\" must list 1 to %d arguments", WIRE_MAX_ARGUMENTS);
 	s->arguments = (int) json_array_size(args);
 	for (int i = 0; i < s->arguments; i++)
 	{
 		Argument   *a = &s->argument[i];
 
-		if (!parse_argument(a, json_array_get(args, (size_t) i), i, error, size))
+		if (!parse_argument(job, a, json_array_get(args, (size_t) i), i))
 			return false;
 		a->input = a->role == ROLE_IN || a->role == ROLE_INOUT ? inputs++ : -1;
 		a->output = a->role == ROLE_OUT || a->role == ROLE_INOUT ? outputs++ : -1;
 	}
 	if (outputs == 0)
-		return wrong(error, size, "signature: at least one argument must be out or inout");
+		return wrong(job, "signature: at least one argument must be out or inout");
 	if (inputs > WIRE_MAX_TENSORS || outputs > WIRE_MAX_TENSORS)
-		return wrong(error, size, "signature: at most %d arguments may be %s or inout",
+		return wrong(job, "signature: at most %d arguments may be %s or inout",
 					 WIRE_MAX_TENSORS, inputs > WIRE_MAX_TENSORS ? "in" : "out");
 	return true;
 }
@@ -243,13 +238,13 @@ ruled_out(const json_t *probes)
 
 /* Reads one candidate as "candidate", or several as "candidates". */
 static bool
-parse_candidates(Job *job, char *error, size_t size)
+parse_candidates(Job *job)
 {
 	const json_t *all = json_object_get(job->root, "candidates");
 	size_t		n = all ? json_array_size(all) : 1;
 
 	if (n < 1 || n > HEAT_MAX)
-		return wrong(error, size, "\"candidates\" must be an array of 1 to %d", HEAT_MAX);
+		return wrong(job, "\"candidates\" must be an array of 1 to %d", HEAT_MAX);
 	for (size_t i = 0; i < n; i++)
 	{
 		const json_t *one = all ? json_array_get(all, i)
@@ -257,7 +252,7 @@ parse_candidates(Job *job, char *error, size_t size)
 		const char *code = json_string_value(json_object_get(one, "code"));
 
 		if (!code)
-			return wrong(error, size, "a candidate needs a \"code\"");
+			return wrong(job, "a candidate needs a \"code\"");
 		job->candidate[job->candidates++] = (Coded) {code,
 			json_integer_value(json_object_get(one, "job_id"))};
 	}
@@ -265,7 +260,7 @@ parse_candidates(Job *job, char *error, size_t size)
 }
 
 bool
-job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
+job_parse(Job *job, const char *text, size_t length)
 {
 	json_error_t at;
 	const json_t *task,
@@ -275,24 +270,22 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	memset(job, 0, sizeof(*job));
 	job->profile = default_profile;
 	if (length == 0)
-		return wrong(error, size, "no file is named, and there is no job to read (--help)");
+		return wrong(job, "no file is named, and there is no job to read (--help)");
 	job->root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &at);
 	if (!job->root)
-		return wrong(error, size, "the job is no JSON: %s (line %d)", at.text, at.line);
+		return wrong(job, "the job is no JSON: %s (line %d)", at.text, at.line);
 	task = json_object_get(job->root, "task");
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
 	job->reference = json_string_value(json_object_get(task, "reference"));
 	job->language = language_named(json_string_value(json_object_get(task, "language")));
 	if (!job->reference)
-		return wrong(error, size, "\"task\" needs a \"reference\"");
-	if (!parse_candidates(job, error, size))
+		return wrong(job, "\"task\" needs a \"reference\"");
+	if (!parse_candidates(job))
 		return false;
 	if (job->language == LANGUAGES)
-		return wrong(error, size, "task: \"language\" must be one of"
-					 ROWS_OF_LANGUAGES(NAME_OF));
-	if (!language_facts[job->language].module
-		&& !parse_signature(&job->signature, signature, error, size))
+		return wrong(job, "task: \"language\" must be one of" ROWS_OF_LANGUAGES(NAME_OF));
+	if (!language_facts[job->language].module && !parse_signature(job, signature))
 		return false;
 	job->tolerance.rtol = tolerance(task, signature, "rtol");
 	job->tolerance.atol = tolerance(task, signature, "atol");
@@ -301,9 +294,9 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	job->cores = json_is_integer(json_object_get(task, "cores"))
 		? (int) json_integer_value(json_object_get(task, "cores")) : 1;
 	if (job->cores < 1)
-		return wrong(error, size, "task: \"cores\" must be at least 1");
+		return wrong(job, "task: \"cores\" must be at least 1");
 	if (json_object_get(job->root, "profile")
-		&& !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
+		&& !parse_profile(job, json_object_get(job->root, "profile")))
 		return false;
 	job->counters = word_of(job->root, "kind", (const char *const[]) {"profile"}, 1) == 0;
 	job->device_key = json_string_value(json_object_get(device, "key"));

@@ -112,9 +112,10 @@ typedef struct Job
 	bool		counters;		/* of kind profile: one run under a profiler, no measurement */
 	int			cores;
 	const char *device_key;
+	char		error[512];
 } Job;
 
-/* false: `error` says which member is wrong and what would be valid */
-extern bool job_parse(Job *job, const char *text, size_t length, char *error, size_t size);
+/* false: job->error says which member is wrong and what would be valid */
+extern bool job_parse(Job *job, const char *text, size_t length);
 
 #endif							/* CUDAL1_JOB_H */

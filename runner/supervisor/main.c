@@ -286,7 +286,6 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 	const char *no_color = getenv("NO_COLOR");
 	bool		capable = !term || strcmp(term, "dumb") != 0;
 	char	   *text[(n + HEAT_MAX) / HEAT_MAX];
-	char		error[512];
 	Job			job;
 
 	cli->json = cli->json || !(cli->text || isatty(STDOUT_FILENO));
@@ -302,9 +301,9 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 	cli_try_profiler(cli, options);
 	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
 	{
-		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX]), error, sizeof(error)))
+		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX])))
 		{
-			fprintf(stderr, "cudal1-measure: %s: %s\n", paths[0], error);
+			fprintf(stderr, "cudal1-measure: %s: %s\n", paths[0], job.error);
 			return CLI_USAGE;
 		}
 		cli->files = paths + i;
@@ -327,7 +326,6 @@ main(int argc, char **argv)
 		.scratch = tmp && tmp[0] ? tmp : "/tmp"};
 	char	   *text;
 	size_t		length;
-	char		error[512];
 	Job			job;
 	int			status;
 
@@ -366,10 +364,10 @@ main(int argc, char **argv)
 		options.lines = true;
 	}
 	if (!text)
-		snprintf(error, sizeof(error), "can't read the job: %s", strerror(errno));
-	if (!text || !job_parse(&job, text, length, error, sizeof(error)))
+		snprintf(job.error, sizeof(job.error), "can't read the job: %s", strerror(errno));
+	if (!text || !job_parse(&job, text, length))
 	{
-		fprintf(stderr, "cudal1-measure: %s\n", error);
+		fprintf(stderr, "cudal1-measure: %s\n", job.error);
 		return 1;
 	}
 	free(text);

@@ -19,13 +19,12 @@ static void
 check_job(const uint8_t *data, size_t size)
 {
 	Job			job;
-	char		error[512] = "";
 	char	   *text = malloc(size + 1);
 
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (!job_parse(&job, text, size, error, sizeof(error)))
-		HOLDS(error[0] != '\0');
+	if (!job_parse(&job, text, size))
+		HOLDS(job.error[0] != '\0');
 	else
 	{
 		const Profile *p = &job.profile;

@@ -39,8 +39,7 @@ judged(int in, int inout, int out, int scalars)
 	root = json_pack("{s:{s:s, s:s, s:{s:o}}, s:{s:s}}", "task", "language", "c", "reference", "r",
 					 "signature", "args", args, "candidate", "code", "c");
 	text = json_dumps(root, 0);
-	error[0] = '\0';
-	(void) job_parse(&job, text, strlen(text), error, sizeof(error));
+	snprintf(error, sizeof(error), "%s", job_parse(&job, text, strlen(text)) ? "" : job.error);
 	json_decref(job.root);
 	free(text);
 	json_decref(root);
@@ -55,7 +54,6 @@ candidates(int n)
 	json_t	   *root;
 	char	   *text;
 	Job			job;
-	char		error[512];
 	int			found = -1;
 
 	for (int i = 0; i < n; i++)
@@ -64,7 +62,7 @@ candidates(int n)
 	root = json_pack("{s:{s:s, s:s}, s:o}", "task", "language", "pytorch", "reference", "r",
 					 "candidates", all);
 	text = json_dumps(root, 0);
-	if (job_parse(&job, text, strlen(text), error, sizeof(error))
+	if (job_parse(&job, text, strlen(text))
 		&& strcmp(job.candidate[0].code, "first") == 0
 		&& job.candidate[job.candidates - 1].job_id == 6 + n)
 		found = job.candidates;
