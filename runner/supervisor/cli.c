@@ -126,37 +126,25 @@ read_reference(const char *path)
 	if (language == LANGUAGES)
 		refuse("%s is no task: a folder with a task.json, or a file with one of these endings:"
 			   ROWS_OF_LANGUAGES(ENDING_OF), path);
-	return json_pack("{s:s, s:s, s:o}", "name", path, "language", language_facts[language].name,
-					 "reference", read_source(path));
+	return json_pack("{s:s, s:o}", "language", language_facts[language].name, "reference",
+					 read_source(path));
 }
 
 static json_t *
 read_folder(const char *path)
 {
-	static const char *const optional[] = {"cores", "rtol", "atol", "probes"};
 	char		name[4096];
-	json_t	   *file;
-	json_t	   *options;
 	json_t	   *task;
-	const char *language;
 	const char *reference;
 
 	snprintf(name, sizeof(name), "%s/task.json", path);
-	file = read_object(name);
-	language = json_string_value(json_object_get(file, "language"));
-	reference = json_string_value(json_object_get(file, "reference"));
-	if (!language || !reference)
+	task = read_object(name);
+	reference = json_string_value(json_object_get(task, "reference"));
+	if (!json_is_string(json_object_get(task, "language")) || !reference)
 		refuse("%s needs a \"language\" and a \"reference\", which names a file", name);
 	snprintf(name, sizeof(name), "%s/%s", path, reference);
-	task = json_pack("{s:s, s:s, s:o}", "name", path, "language", language, "reference",
-					 read_source(name));
-	if (json_object_get(file, "signature"))
-		json_object_set(task, "signature", json_object_get(file, "signature"));
-	options = json_object_get(file, "options");
-	for (int i = 0; i < 4; i++)
-		if (json_object_get(options, optional[i]))
-			json_object_set(task, optional[i], json_object_get(options, optional[i]));
-	json_decref(file);
+	json_object_update_missing(task, json_object_get(task, "options"));
+	json_object_set_new(task, "reference", read_source(name));
 	return task;
 }
 
@@ -182,8 +170,6 @@ cli_read_task(Cli *cli, const char *path)
 	if (stat(path, &st) != 0)
 		refuse("can't read %s: %s", path, strerror(errno));
 	cli->task = S_ISDIR(st.st_mode) ? read_folder(path) : read_reference(path);
-	if (!cli->task)
-		refuse("the name %s is not UTF-8 text", path);
 	if (cli->profile && access(cli->profile, R_OK) != 0)
 		refuse("--profile takes a file with JSON: can't read %s: %s (--quick is profile 'quick')",
 			   cli->profile, strerror(errno));
