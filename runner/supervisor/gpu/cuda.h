@@ -31,7 +31,6 @@ typedef struct NvmlDevice
 typedef struct NvmlState
 {
 	int			sm_mhz;			/* -1 where not known */
-	int			memory_mhz;
 	int			temperature;	/* degrees Celsius */
 	unsigned long long throttle;	/* NVML's clocks event reasons */
 	int			processes;		/* computing on it, -1 where not known */

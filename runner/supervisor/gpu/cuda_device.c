@@ -187,7 +187,6 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 	for (int i = 0; i < n; i++)
 	{
 		NvmlDevice	d;
-		NvmlState	state;
 		json_t	   *languages = json_array();
 		json_t	   *problems = json_array();
 		json_t	   *details;
@@ -197,15 +196,11 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 
 		if (!nvml_device(i, &d))
 			continue;
-		nvml_state(i, &state);
-		nvml_throttle_text(state.throttle, text, sizeof(text));
-		details = json_pack("{s:I, s:i, s:o, s:s, s:s, s:i, s:i, s:i, s:s}", "memory_mb",
+		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
 							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
 							"compute_capability",
 							json_sprintf("%d.%d", d.major_capability, d.minor_capability),
-							"driver", d.driver, "runner", CUDAL1_VERSION, "sm_mhz", state.sm_mhz,
-							"memory_mhz", state.memory_mhz, "temperature", state.temperature,
-							"throttle", text);
+							"driver", d.driver, "runner", CUDAL1_VERSION);
 		if (nvml_light(i, &bandwidth, &peak))
 			json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak",
 													  peak));

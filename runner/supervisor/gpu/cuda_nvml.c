@@ -149,13 +149,11 @@ nvml_state(int index, NvmlState *state)
 	int			answer;
 
 	memset(state, 0, sizeof(*state));
-	state->sm_mhz = state->memory_mhz = state->temperature = state->processes = -1;
+	state->sm_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
 		return;
 	if (nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
 		state->sm_mhz = (int) value;
-	if (nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
-		state->memory_mhz = (int) value;
 	if (nvml.DeviceGetTemperature(ref, 0, &value) == 0)
 		state->temperature = (int) value;
 	nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
