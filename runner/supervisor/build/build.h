@@ -38,6 +38,13 @@ build_side(int which)
 	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
 }
 
+/* the code of the reference (0) or of a candidate */
+static inline Code *
+build_code(Measure *m, int which)
+{
+	return which == 0 ? &m->reference : &m->members[which - 1].code;
+}
+
 /* the path of a side's folder in one that all sides have */
 extern void build_name(Measure *m, Side side, const char *folder, char *path, size_t size);
 

@@ -111,29 +111,26 @@ await_build(Measure *m, Side side, Build *build)
 	return good;
 }
 
-static void
-end_builds(Code *code)
-{
-	build_close(&code->built.ahead);
-	build_close(&code->built.build);
-	free(code->built.key);
-	if (code->source_fd >= 0)
-		close(code->source_fd);
-}
-
 void
 build_end(Measure *m)
 {
-	end_builds(&m->reference);
-	for (int i = 0; i < m->nmembers; i++)
-		end_builds(&m->members[i].code);
+	for (int i = 0; i <= m->nmembers; i++)
+	{
+		Code	   *code = build_code(m, i);
+
+		build_close(&code->built.ahead);
+		build_close(&code->built.build);
+		free(code->built.key);
+		if (code->source_fd >= 0)
+			close(code->source_fd);
+	}
 }
 
 /* Whether a side's extensions are left to compile. On a CPU the rest of a build may be timed. */
 static bool
-goes_ahead(const Measure *m, int which)
+goes_ahead(Measure *m, int which)
 {
-	const Code *code = m->code[build_side(which)];
+	const Code *code = build_code(m, which);
 	unsigned	extensions = 1u << BUILT_EXTENSIONS;
 
 	return code->built.key && (m->backend->apart ? code->kinds & extensions
@@ -147,14 +144,13 @@ build_start_on_device(Measure *m, int from)
 
 	for (int i = from; i <= m->nmembers && left > 0; i++)
 	{
-		Side		side = build_side(i);
+		Built	   *built = &build_code(m, i)->built;
 
-		if (!build_enter(m, i) || !m->code[side]->built.key
-			|| (!m->backend->apart && goes_ahead(m, i)))
+		if (!build_enter(m, i) || !built->key || (!m->backend->apart && goes_ahead(m, i)))
 			continue;
 		left--;
-		if (m->code[side]->built.build.pid == 0)
-			start_build(m, side, USE_BUILD);
+		if (built->build.pid == 0)
+			start_build(m, build_side(i), USE_BUILD);
 	}
 }
 
@@ -165,15 +161,15 @@ build_ahead(Measure *m)
 
 	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
-		Side		side = build_side(i);
+		Built	   *built = &build_code(m, i)->built;
 
 		for (; begun <= m->nmembers && begun < i + build_at_once(); begun++)
 			if (build_enter(m, begun) && goes_ahead(m, begun)
 				&& start_build(m, build_side(begun), USE_AHEAD))
-				let_build(m, &m->code[build_side(begun)]->built.ahead);
+				let_build(m, &build_code(m, begun)->built.ahead);
 		if (build_enter(m, i) && goes_ahead(m, i)
-			&& await_build(m, side, &m->code[side]->built.ahead) && !m->backend->apart)
-			build_cache_keep(m, &m->code[side]->built);
+			&& await_build(m, build_side(i), &built->ahead) && !m->backend->apart)
+			build_cache_keep(m, built);
 	}
 }
 
@@ -183,19 +179,18 @@ build_on_device(Measure *m)
 {
 	for (int i = 0; i <= m->nmembers && heat_left(m) > 0 && !executor_cancelled; i++)
 	{
-		Built	   *built;
+		Built	   *built = &build_code(m, i)->built;
 		double		started;
 
-		if (!build_enter(m, i) || !m->code[build_side(i)]->built.key)
+		if (!build_enter(m, i) || !built->key)
 		{
 			/* This build was started before its candidate had a verdict. */
-			build_close(&m->code[build_side(i)]->built.build);
+			build_close(&built->build);
 			continue;
 		}
 		build_start_on_device(m, i);
 		if (!build_enter(m, i))
 			continue;
-		built = &m->code[build_side(i)]->built;
 		started = clock_now();
 		await_build(m, build_side(i), &built->build);
 		measure_spent(m, SPENT_BUILD, started);

@@ -73,11 +73,12 @@ prepare_built(Measure *m, Side side)
 static bool
 prepare_builds(Measure *m)
 {
-	m->builds.kinds = m->reference.kinds = compiled_kinds(m, m->reference.source);
-	for (int i = 0; i < m->nmembers; i++)
+	for (int i = 0; i <= m->nmembers; i++)
 	{
-		m->members[i].code.kinds = compiled_kinds(m, m->members[i].code.source);
-		m->builds.kinds |= m->members[i].code.kinds;
+		Code	   *code = build_code(m, i);
+
+		code->kinds = compiled_kinds(m, code->source);
+		m->builds.kinds |= code->kinds;
 	}
 	if (!m->builds.kinds)
 		return true;
@@ -152,16 +153,15 @@ build_zygotes(Measure *m)
 
 	if (!prepare_builds(m))
 		return false;
-	m->reference.source_fd = source_file(m->job->reference, "", m->reference.built.place);
-	for (int i = 0; i < m->nmembers; i++)
+	for (int i = 0; i <= m->nmembers; i++)
 	{
-		Code	   *code = &m->members[i].code;
+		Code	   *code = build_code(m, i);
 
-		code->source_fd = source_file(m->job->reference, code->source, code->built.place);
-	}
-	for (int i = 0; i < m->nmembers; i++)
-		if (m->reference.source_fd < 0 || m->members[i].code.source_fd < 0)
+		code->source_fd = source_file(m->job->reference, i == 0 ? "" : code->source,
+									  code->built.place);
+		if (code->source_fd < 0)
 			return conclude(m, OUTCOME_LOST, "no memory for the sources");
+	}
 	for (int z = 0; z < ZYGOTES; z++)
 	{
 		Interpreter i;
