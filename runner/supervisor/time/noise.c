@@ -39,16 +39,6 @@ add(Process *process, WireStretch added)
 	process->nstretches = n;
 }
 
-int
-noise_written(const Measure *m, const Process *process, int output, const uint64_t *address,
-			  int n)
-{
-	/* executors make the pages of small outputs */
-	if (m->output[output].bytes < WIRE_LARGE_OUTPUT)
-		return n;
-	return executor_count_written(&process->executor, address, n);
-}
-
 static bool
 read_watched(Measure *m, Process *process, uint64_t *value)
 {

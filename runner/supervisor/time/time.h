@@ -113,16 +113,13 @@ extern bool window_run(Pair *pair, Process *process);
 extern void window_enter(Pair *pair, const Process *process);
 
 /*
- * noise.c, for modules on a CPU. noise_written: how many elements of an output, from the first on,
- * lie in pages that the process has written; the kernel would clear others as they are read.
- * noise_leave: noise over the results of a run, and notes in how much memory results have lain.
- * noise_watch: notes, when a run has ended, what lies where earlier results lay.
- * noise_stays: counts where it has changed since then but for the noise. False after conclude()
+ * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and notes in how much
+ * memory results have lain. noise_watch: notes, when a run has ended, what lies where earlier
+ * results lay. noise_stays: counts where it has changed since then but for the noise. False after
+ * conclude()
  */
 extern bool noise_watch(Measure *m, Process *process);
 extern bool noise_stays(Measure *m, Process *process);
-extern int	noise_written(const Measure *m, const Process *process, int output,
-						  const uint64_t *address, int n);
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
 /*

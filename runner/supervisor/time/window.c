@@ -103,8 +103,9 @@ look_after(Measure *m, Process *process, uint32_t run, const Look *look,
 	memset(value, 0, LOOKS * sizeof(*value));
 	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, value))
 		return false;
-	if (m->backend->overwrite)
-		n = noise_written(m, process, look->output, address, n);
+	/* Executors make the pages of small outputs; the kernel would clear others as they are read. */
+	if (m->backend->overwrite && m->output[look->output].bytes >= WIRE_LARGE_OUTPUT)
+		n = executor_count_written(&process->executor, address, n);
 	if (n < LOOKS)
 	{
 		measure_cause(m, process->side, "memory");
@@ -353,16 +354,6 @@ begin(Pair *pair, Process *process)
 }
 
 /*
- * The process whose kernel goes on after a run. It is not the reference's, whose windows alone had
- * a rest probe each.
- */
-static Process *
-restless(Pair *pair, Process *process)
-{
-	return pair->n == 1 && isfinite(pair->alone) ? &pair->process[1] : process;
-}
-
-/*
  * What comes between a run's end and the next gate: of drawn runs a rest probe or a comparison, and
  * noise over the result. *turned: the next run does not count, because it finds the core cold.
  */
@@ -379,9 +370,10 @@ after_run(Pair *pair, Process *process, uint32_t run, bool *turned)
 	if (!rests && json_object_get(m->environment, "foreign_processes"))
 		return conclude(m, OUTCOME_UNVERIFIED, "a kernel went on after a run had ended, and may be "
 						"of another program, which uses this GPU too");
+	/* The kernel is not the reference's, whose windows alone had a rest probe each. */
 	if (!rests)
-		return refuse(m, restless(pair, process), "rest", "a kernel went on after the run had "
-					  "ended");
+		return refuse(m, pair->n == 1 && isfinite(pair->alone) ? &pair->process[1] : process,
+					  "rest", "a kernel went on after the run had ended");
 	return (place < 0 || read_compared(pair, process, run, place))
 		&& leave_noise(m, process, run, &pair->round.look[run])
 		&& executor_thaw(&process->executor) == EXECUTOR_OK;
