@@ -113,17 +113,17 @@ c_compiler(Measure *m, Compiler *compiler, bool lines)
 	return true;
 }
 
-/* of each language whose compiler makes a library with functions that C could call */
-/* clang-format off */
-#define COMPILED_CALLS \
-	.generate = c_generate, .start = c_start, .stage = c_stage, \
-	.bring = c_bring, .warm = c_warm, .element = c_element, .peek = c_peek, \
-	.read = c_read, HOST_CALLS
-/* clang-format on */
-
 const Backend backend_c = {
+	HOST_CALLS,
 	.builds.compiler = c_compiler,
 	.builds.tool = "gcc",
 	.builds.version = "gcc -dumpfullversion 2>/dev/null",
-	COMPILED_CALLS,
+	.generate = c_generate,
+	.start = c_start,
+	.stage = c_stage,
+	.bring = c_bring,
+	.warm = c_warm,
+	.element = c_element,
+	.peek = c_peek,
+	.read = c_read,
 };

@@ -150,12 +150,19 @@ layout_from_generator(Measure *m)
 	return good;
 }
 
-/* pytorch: outputs, after a first run of the reference */
+/* Learns from a first run of a PyTorch reference what holds for all others. */
 static bool
-layout_from_reference(Measure *m, Executor *executor)
+learn_outputs(Measure *m, Executor *executor)
 {
 	uint32_t	n = executor->control->tensors;
 
+	if (m->outputs > 0)
+		return true;
+	m->facts.seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	if (m->facts.same_inputs && !m->facts.seeds_runs)
+		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, "
+						"or each process those of another, so code could know them before; draw "
+						"them, for instance by torch.rand");
 	if (n < 1 || n > WIRE_MAX_TENSORS)
 		return conclude(m, OUTCOME_UNVERIFIED,
 						"the reference returns %u tensors; 1 to %d are supported", n,
@@ -170,20 +177,6 @@ layout_from_reference(Measure *m, Executor *executor)
 	}
 	place_outputs(m, false);
 	return fits(m, "the reference returns", m->output_bytes, m->device.array_bytes);
-}
-
-/* Learns from a first run of the reference what holds for all others. */
-static bool
-learn_outputs(Measure *m, Executor *executor)
-{
-	if (m->outputs > 0)
-		return true;
-	m->facts.seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
-	if (m->facts.same_inputs && !m->facts.seeds_runs)
-		return conclude(m, OUTCOME_UNVERIFIED, "each call of get_inputs gives the same inputs, "
-						"or each process those of another, so code could know them before; draw "
-						"them, for instance by torch.rand");
-	return layout_from_reference(m, executor);
 }
 
 bool
