@@ -24,28 +24,18 @@ cores_parse(const char *list, cpu_set_t *cores)
 	CPU_ZERO(cores);
 	while (*list)
 	{
-		char	   *end;
-		long		from = strtol(list, &end, 10);
-		long		to = from;
+		int			from = -1;
+		int			to;
+		int			length;
 
-		if (end == list)
+		if (sscanf(list, "%d%n-%d%n", &from, &length, &to, &length) < 2)
+			to = from;
+		if (from < 0 || to < from || to >= CPU_SETSIZE
+			|| (list[length] && list[length] != ','))
 			return false;
-		if (*end == '-')
-		{
-			list = end + 1;
-			to = strtol(list, &end, 10);
-			if (end == list)
-				return false;
-		}
-		if (from < 0 || to < from || to >= CPU_SETSIZE)
-			return false;
-		for (long i = from; i <= to; i++)
+		for (int i = from; i <= to; i++)
 			CPU_SET(i, cores);
-		if (*end == ',')
-			end++;
-		else if (*end)
-			return false;
-		list = end;
+		list += length + (list[length] == ',');
 	}
 	return CPU_COUNT(cores) > 0;
 }
@@ -88,24 +78,25 @@ remove_cores(cpu_set_t *from, const cpu_set_t *cores)
 		}
 }
 
-/* the last thread of each of the last `n` cores */
-static bool
-last_cores(const cpu_set_t *allowed, int n, int *threads)
+/* the last `n` threads, or those of cores of their own; returns how many there are */
+static int
+last_threads(const cpu_set_t *allowed, bool apart, int n, int *threads)
 {
 	cpu_set_t	left = *allowed;
+	int			found = 0;
 
-	for (int thread = CPU_SETSIZE - 1; thread >= 0 && n > 0; thread--)
+	for (int thread = CPU_SETSIZE - 1; thread >= 0 && found < n; thread--)
 		if (CPU_ISSET(thread, &left))
 		{
 			cpu_set_t	one;
 
 			CPU_ZERO(&one);
 			CPU_SET(thread, &one);
-			remove_cores(&left, &one);
-			*threads++ = thread;
-			n--;
+			if (apart)
+				remove_cores(&left, &one);
+			threads[found++] = thread;
 		}
-	return n == 0;
+	return found;
 }
 
 /*
@@ -116,20 +107,14 @@ last_cores(const cpu_set_t *allowed, int n, int *threads)
 int
 cores_device(const cpu_set_t *allowed, int number, int gpus)
 {
-	int			threads[CPU_SETSIZE];
-	int			before = number;
-	int			first = 0;
+	int			threads[CPU_SETSIZE] = {0};
+	int			found = last_threads(allowed, true, gpus + 2, threads);
 
-	if (gpus + 2 <= CPU_SETSIZE && last_cores(allowed, gpus + 2, threads))
-		return threads[number];
-	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
-		if (CPU_ISSET(i, allowed))
-		{
-			first = i;
-			if (before-- == 0)
-				break;
-		}
-	return first;
+	if (found < gpus + 2)
+		found = last_threads(allowed, false, number + 1, threads);
+	while (number > 0 && number >= found)
+		number--;
+	return threads[number];
 }
 
 /*
