@@ -33,6 +33,7 @@
 #define SANDBOX_MAX_FDS		8
 #define SANDBOX_MAX_BINDS	16
 #define SANDBOX_MAX_DEVICES	8
+#define SANDBOX_MAX_WORDS	96
 
 typedef struct SandboxBind
 {
@@ -53,7 +54,8 @@ typedef struct Sandbox
 	int			fds[SANDBOX_MAX_FDS];	/* become descriptors 3, 4, ... inside */
 	int			nfds;
 	int			output_fd;		/* standard output and error */
-	const char *const *environment;	/* NAME, value, NAME, value, ..., NULL */
+	const char *environment[SANDBOX_MAX_WORDS];	/* NAME, value, NAME, value, ..., NULL */
+	int			words;
 	cpu_set_t  *cores;			/* NULL: where the supervisor runs */
 	size_t		tmp_bytes;		/* size of a private /tmp; 0: none */
 	const char *tmp_link;		/* NULL, or the folder inside that /tmp is a symbolic link to */
@@ -68,6 +70,14 @@ typedef struct Sandbox
 	bool		first;
 	bool		unsandboxed;	/* an administrator's choice: limits and filters only */
 } Sandbox;
+
+/* a variable of the environment; the value stays the caller's */
+static inline void
+sandbox_set(Sandbox *sandbox, const char *name, const char *value)
+{
+	sandbox->environment[sandbox->words++] = name;
+	sandbox->environment[sandbox->words++] = value;
+}
 
 /*
  * pid of the outermost process (it ends as the program ends, a signal as 128 + its number), or -1

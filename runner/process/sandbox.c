@@ -161,7 +161,7 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size)
 			 sandbox->binds[i].path, sandbox->binds[i].inside ? sandbox->binds[i].inside
 			 : sandbox->binds[i].path);
 	PUSH(arguments, "--remount-ro", "/", "--chdir", sandbox->workdir ? sandbox->workdir : "/");
-	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
+	for (const char *const *e = sandbox->environment; e[0]; e += 2)
 		PUSH(arguments, "--setenv", e[0], e[1]);
 	PUSH(arguments, "--seccomp", SECCOMP_TARGET, "--");
 }
@@ -238,7 +238,7 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 		_exit(127);
 	}
 	close(SECCOMP_TARGET_FD);
-	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
+	for (const char *const *e = sandbox->environment; e[0]; e += 2)
 		setenv(e[0], e[1], 1);
 	if (sandbox->workdir && chdir(sandbox->workdir) != 0)
 		_exit(126);

@@ -114,7 +114,7 @@ typedef enum Spending
 	SPENDINGS
 } Spending;
 
-#define VALUES_MOST		1000	/* pairs that a profile may ask for, and more than the rounds of one */
+#define VALUES_MOST		1000	/* pairs that a profile may ask for; a pair has fewer rounds */
 
 typedef struct Values
 {

@@ -28,8 +28,7 @@ c_generate(Measure *m, Arena *arena, uint32_t n)
 static ExecutorResult
 c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	const char *environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
-	Sandbox		sandbox = {.environment = environment,.no_proc = true};
+	Sandbox		sandbox = {.no_proc = true};
 
 	return native_start(m, executor, side, arena, "exec-c", &sandbox);
 }

@@ -398,15 +398,14 @@ cuda_compiler(Measure *m, Compiler *compiler, bool lines)
 static ExecutorResult
 cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	const char *environment[24] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
 	/*
 	 * the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to
 	 * be found there
 	 */
-	Sandbox		sandbox = {.environment = environment,.first = true};
+	Sandbox		sandbox = {.first = true};
 	Arena		own = gpu_arena_of(arena, side);
 
-	gpu_sandbox(m, &sandbox, environment, 4, true);
+	gpu_sandbox(m, &sandbox, true);
 	return native_start(m, executor, side, &own, "exec-cuda", &sandbox);
 }
 
@@ -441,12 +440,12 @@ torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterU
 {
 	const Gpu  *gpu = m->gpu;
 
-	i->pairs = gpu_sandbox(m, sandbox, i->environment, i->pairs, use != USE_AHEAD);
+	gpu_sandbox(m, sandbox, use != USE_AHEAD);
 	if (use == USE_FORKS)
 	{
 		/* the memory of PyTorch's allocator comes through it */
 		snprintf(i->preload, sizeof(i->preload), "%s/libcudal1pool.so", m->options->libdir);
-		interpreter_set(i, "LD_PRELOAD", i->preload);
+		sandbox_set(sandbox, "LD_PRELOAD", i->preload);
 	}
 	if (!gpu->toolkit[0])
 		return;
@@ -455,8 +454,8 @@ torch_gpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterU
 	{
 		snprintf(i->arch, sizeof(i->arch), "%d.%d", gpu->nvml.major_capability,
 				 gpu->nvml.minor_capability);
-		interpreter_set(i, "CUDA_HOME", gpu->toolkit);
-		interpreter_set(i, "TORCH_CUDA_ARCH_LIST", i->arch);
+		sandbox_set(sandbox, "CUDA_HOME", gpu->toolkit);
+		sandbox_set(sandbox, "TORCH_CUDA_ARCH_LIST", i->arch);
 	}
 }
 

@@ -59,6 +59,8 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	ExecutorResult result;
 
 	snprintf(path, sizeof(path), "%s/%s", m->options->libdir, program);
+	sandbox_set(sandbox, "PATH", "/usr/bin:/bin");
+	sandbox_set(sandbox, "LANG", "C");
 	sandbox->argv = argv;
 	sandbox->cores = &m->device.cores;
 	sandbox->file_bytes = OUTPUT_LIMIT;

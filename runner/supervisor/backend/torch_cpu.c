@@ -108,8 +108,8 @@ torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterU
 {
 	if (text_first_line(FIND_ALLOCATOR, i->preload, sizeof(i->preload)))
 	{
-		interpreter_set(i, "LD_PRELOAD", i->preload);
-		interpreter_set(i, "MALLOC_CONF",
+		sandbox_set(sandbox, "LD_PRELOAD", i->preload);
+		sandbox_set(sandbox, "MALLOC_CONF",
 						"narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,"
 						"background_thread:false");
 	}

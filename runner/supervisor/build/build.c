@@ -123,15 +123,15 @@ begin_compiler(Measure *m, Side side)
 	char		inside[32];
 	char		source_path[PATH_MAX + 64];
 	char		probe_path[PATH_MAX + 64];
-	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR",
-		"/tmp", NULL};
-	Sandbox		sandbox = {.environment = environment,
-		.tmp_bytes = LIBRARY_LIMIT, .file_bytes = LIBRARY_LIMIT,
+	Sandbox		sandbox = {.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
 		.unsandboxed = m->options->unsandboxed};
 
 	if (!m->backend->builds.compiler(m, &compiler, false))
 		return false;
+	sandbox_set(&sandbox, "PATH", "/usr/bin:/bin");
+	sandbox_set(&sandbox, "LANG", "C");
+	sandbox_set(&sandbox, "TMPDIR", "/tmp");
 	sandbox.argv = compiler.argv;
 	/* a source can include what is there */
 	sandbox.no_proc = !compiler.reads_proc;

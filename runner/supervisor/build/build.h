@@ -132,11 +132,7 @@ typedef struct Interpreter
 	char		built[BUILT_KINDS][PATH_MAX + 64];
 	char		arch[16];
 	const char *argv[10];
-	const char *environment[96];
-	int			pairs;
 } Interpreter;
-
-extern void interpreter_set(Interpreter *i, const char *name, const char *value);
 
 /* USE_FORKS: with every folder of the heat; else with that of a side, which its build writes to */
 extern void interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i,

@@ -59,14 +59,6 @@ find_places(Interpreter *i, const char *python)
 		i->place[i->places++] = at;
 }
 
-void
-interpreter_set(Interpreter *i, const char *name, const char *value)
-{
-	i->environment[i->pairs++] = name;
-	i->environment[i->pairs++] = value;
-	i->environment[i->pairs] = NULL;
-}
-
 unsigned
 compiled_kinds(const Measure *m, const char *code)
 {
@@ -107,22 +99,21 @@ interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, S
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
 		m->options->libdir, m->backend->apart ? "cuda" : "cpu", i->threads, NULL},
 		   10 * sizeof(char *));
-	interpreter_set(i, "PATH", i->path);
-	interpreter_set(i, "LANG", "C.UTF-8");
-	interpreter_set(i, "HOME", "/");
+	sandbox_set(sandbox, "PATH", i->path);
+	sandbox_set(sandbox, "LANG", "C.UTF-8");
+	sandbox_set(sandbox, "HOME", "/");
 	/* there is no user database inside */
-	interpreter_set(i, "LOGNAME", "candidate");
-	interpreter_set(i, "PYTHONDONTWRITEBYTECODE", "1");
-	interpreter_set(i, "OMP_NUM_THREADS", i->cores);
-	interpreter_set(i, "OPENBLAS_NUM_THREADS", i->cores);
-	interpreter_set(i, "MKL_NUM_THREADS", i->cores);
+	sandbox_set(sandbox, "LOGNAME", "candidate");
+	sandbox_set(sandbox, "PYTHONDONTWRITEBYTECODE", "1");
+	sandbox_set(sandbox, "OMP_NUM_THREADS", i->cores);
+	sandbox_set(sandbox, "OPENBLAS_NUM_THREADS", i->cores);
+	sandbox_set(sandbox, "MKL_NUM_THREADS", i->cores);
 	/* otherwise, memory that was touched once is to stay */
-	interpreter_set(i, "MALLOC_MMAP_MAX_", "0");
-	interpreter_set(i, "MALLOC_TRIM_THRESHOLD_", "-1");
-	interpreter_set(i, "MALLOC_TOP_PAD_", "16777216");
-	interpreter_set(i, "MALLOC_ARENA_MAX", "1");
+	sandbox_set(sandbox, "MALLOC_MMAP_MAX_", "0");
+	sandbox_set(sandbox, "MALLOC_TRIM_THRESHOLD_", "-1");
+	sandbox_set(sandbox, "MALLOC_TOP_PAD_", "16777216");
+	sandbox_set(sandbox, "MALLOC_ARENA_MAX", "1");
 	sandbox->argv = i->argv;
-	sandbox->environment = i->environment;
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	for (int n = 0; n < i->places; n++)
@@ -139,7 +130,7 @@ interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, S
 	if (all && sandboxed)
 	{
 		sandbox->mount_point = BUILD_INSIDE;
-		interpreter_set(i, "CUDAL1_FILES", BUILD_INSIDE);
+		sandbox_set(sandbox, "CUDAL1_FILES", BUILD_INSIDE);
 	}
 	if (folder[0])
 	{
@@ -154,10 +145,10 @@ interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, S
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,
 					 built_kinds[kind].folder);
-			interpreter_set(i, built_kinds[kind].variable, i->built[kind]);
+			sandbox_set(sandbox, built_kinds[kind].variable, i->built[kind]);
 		}
 		/* Triton keeps the choices of autotuning with what it compiled. */
-		interpreter_set(i, "TRITON_CACHE_AUTOTUNING", "1");
-		interpreter_set(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
+		sandbox_set(sandbox, "TRITON_CACHE_AUTOTUNING", "1");
+		sandbox_set(sandbox, "TORCHINDUCTOR_COMPILE_THREADS", "1");
 	}
 }

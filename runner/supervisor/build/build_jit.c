@@ -44,8 +44,8 @@ start_build(Measure *m, Side side, InterpreterUse use)
 	interpreter_prepare(m, side, use, &i, &sandbox);
 	i.argv[8] = use == USE_AHEAD ? "ahead" : "build";
 	i.argv[9] = NULL;
-	interpreter_set(&i, "TMPDIR", "/tmp");
-	interpreter_set(&i, "MAX_JOBS", "2");
+	sandbox_set(&sandbox, "TMPDIR", "/tmp");
+	sandbox_set(&sandbox, "MAX_JOBS", "2");
 	sandbox.first = true;
 	sandbox.workdir = m->options->unsandboxed ? built->folder : BUILD_INSIDE;
 	sandbox.file_bytes = LIBRARY_LIMIT;

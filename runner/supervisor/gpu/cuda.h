@@ -192,12 +192,8 @@ extern void gpu_list(const Options *options, const char *sandbox_problem, const 
 					 const char *torch_cuda);
 extern void gpu_environment(Measure *m);
 
-/*
- * Adds what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on,
- * and the new n is returned
- */
-extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
-						bool device);
+/* adds what sandboxes of code that uses the GPU need; `device`: its nodes, too */
+extern void gpu_sandbox(const Measure *m, Sandbox *sandbox, bool device);
 
 /* for as many candidates as share a reference now */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);

@@ -98,8 +98,8 @@ one_queue_will_do(const Measure *m)
 	return !text_matches(m->job->reference, CONCURRENT, true);
 }
 
-int
-gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n, bool device)
+void
+gpu_sandbox(const Measure *m, Sandbox *sandbox, bool device)
 {
 	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
 		"/dev/nvidia-uvm-tools"};
@@ -116,15 +116,11 @@ gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n,
 		&& strncmp(gpu->driver.folder, "/lib", 4) != 0)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {gpu->driver.folder, false};
 	/* compiled kernels would be kept in files, which candidates can't write */
-	memcpy(environment + n, (const char *[]) {"CUDA_VISIBLE_DEVICES", gpu->nvml.uuid,
-		"LD_LIBRARY_PATH", gpu->driver.folder, "CUDA_CACHE_DISABLE", "1"}, 6 * sizeof(char *));
-	n += 6;
+	sandbox_set(sandbox, "CUDA_CACHE_DISABLE", "1");
+	sandbox_set(sandbox, "CUDA_VISIBLE_DEVICES", gpu->nvml.uuid);
+	sandbox_set(sandbox, "LD_LIBRARY_PATH", gpu->driver.folder);
 	if (one_queue_will_do(m))
-	{
-		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";
-		environment[n++] = "1";
-	}
-	return n;
+		sandbox_set(sandbox, "CUDA_DEVICE_MAX_CONNECTIONS", "1");
 }
 
 void

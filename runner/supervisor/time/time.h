@@ -113,8 +113,8 @@ extern bool window_run(Pair *pair, Process *process);
 extern void window_enter(Pair *pair, const Process *process);
 
 /*
- * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and notes in how much
- * memory results have lain. noise_watch: notes, when a run has ended, what lies where earlier
+ * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and notes in how
+ * much memory results have lain. noise_watch: notes, when a run has ended, what lies where earlier
  * results lay. noise_stays: counts where it has changed since then but for the noise. False after
  * conclude()
  */
