@@ -23,7 +23,7 @@
 static bool
 build(Measure *m)
 {
-	measure_phase(m, "building", true);
+	measure_progress(m, "building", true);
 	m->live.filter_fd = sandbox_guard_filters(m->backend->module, m->backend->apart);
 	if (m->live.filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
@@ -49,7 +49,7 @@ builds_disturb(const Measure *m)
 static bool
 take(Measure *m)
 {
-	measure_phase(m, "waiting", true);
+	measure_progress(m, "waiting", true);
 	return (!m->backend->start_driver || m->backend->start_driver(m)) && device_take(m);
 }
 
@@ -88,7 +88,7 @@ measure_run(Measure *m)
 			&& (!m->backend->open || m->backend->open(m)) && build_on_device(m))
 		{
 			device_environment(m);
-			measure_phase(m, "checking", true);
+			measure_progress(m, "checking", true);
 			if ((!m->backend->module || layout_from_generator(m)) && checks_run(m))
 				time_members(m);
 			diagnose(m);

@@ -106,16 +106,8 @@ extern void measure_leave_out(char *text, const char *folder);
 /* whether the next line of progress would be printed without force */
 extern bool measure_progress_due(void);
 
-/* tells how far the measurement is, if that is due; NAN: a number not known yet. `left`: seconds */
-extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
-							 double lower, double upper, double left, bool force);
-
-/* Reports progress before there are pairs. */
-static inline void
-measure_phase(Measure *m, const char *phase, bool force)
-{
-	measure_progress(m, phase, 0, 0, NAN, NAN, NAN, NAN, force);
-}
+/* tells how far the measurement of the current member is, if that is due */
+extern void measure_progress(Measure *m, const char *phase, bool force);
 
 /* Adds what passed since `start` to a spending. */
 extern void measure_spent(Measure *m, Spending on, double start);

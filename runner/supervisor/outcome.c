@@ -176,14 +176,12 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (m->backend->apart && side == SIDE_REFERENCE && m->live.candidates > 0
 				&& strstr(executor->text, "out of memory"))
 				return measure_hoarded(m);
-			if (side == SIDE_REFERENCE)
-				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
-								executor->text);
 			syntax = text_matches(executor->text, SYNTAX, false);
 			measure_cause(m, side, syntax ? "syntax" : text_matches(executor->text, SHORTAGE, false)
 						  ? "memory_limit" : "exception");
-			return conclude(m, syntax ? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE,
-							"%s fails %s: %s", who, when, executor->text);
+			return conclude(m, outcome_of(side, syntax ? OUTCOME_COMPILE_ERROR
+										  : OUTCOME_LAUNCH_FAILURE), "%s fails %s: %s", who, when,
+							executor->text);
 		case EXECUTOR_FAULTED:
 			measure_cause(m, side, "kernel_fault");
 			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
@@ -234,9 +232,13 @@ measure_progress_due(void)
 }
 
 void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
-				 double lower, double upper, double left, bool force)
+measure_progress(Measure *m, const char *phase, bool force)
 {
+	const Stop *stop = &m->result->stop;
+	int			pairs = (int) stop->ratios.n;
+	int			rounds = m->result->rounds;
+	double		left = m->result->outcome == OUTCOME_NONE ? stop->left : 0;
+
 	if (!force && !measure_progress_due())
 		return;
 	last_progress = clock_now();
@@ -246,13 +248,12 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		fprintf(stderr, "\r\033[K\033[?7l%-11s", phase);
 		if (m->device.held_by[0])
 			fprintf(stderr, " held by %s", m->device.held_by);
-		if (rounds > 0)
-			fprintf(stderr, " %d pair%s, %d rounds", pairs, pairs == 1 ? "" : "s", rounds);
-		if (isfinite(estimate))
-			fprintf(stderr, ", %.3fx", estimate);
-		if (isfinite(lower))
-			fprintf(stderr, " (%.3f to %.3f)", lower, upper);
-		if (isfinite(left))
+		if (pairs > 0)
+			fprintf(stderr, " %d pair%s, %d rounds, %.3fx", pairs, pairs == 1 ? "" : "s", rounds,
+					stop->estimate);
+		if (pairs > 0 && isfinite(stop->lower))
+			fprintf(stderr, " (%.3f to %.3f)", stop->lower, stop->upper);
+		if (pairs > 0)
 			fprintf(stderr, ", %.0f s left", left);
 		fputs("\033[?7h", stderr);
 		return;
@@ -263,12 +264,10 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		   pairs, rounds);
 	if (m->nmembers > 1 && m->member != &m->all)
 		printf(", \"job_id\": %lld", (long long) m->job->candidate[m->member->number].job_id);
-	if (isfinite(estimate))
-		printf(", \"estimate\": %.6g", estimate);
-	if (isfinite(lower) && isfinite(upper))
-		printf(", \"lower\": %.6g, \"upper\": %.6g", lower, upper);
-	if (isfinite(left))
-		printf(", \"seconds_left\": %.3g", left);
+	if (pairs > 0)
+		printf(", \"estimate\": %.6g, \"seconds_left\": %.3g", stop->estimate, left);
+	if (pairs > 0 && isfinite(stop->lower))
+		printf(", \"lower\": %.6g, \"upper\": %.6g", stop->lower, stop->upper);
 	if (m->device.held_by[0])
 		printf(", \"held_by\": \"%s\"", m->device.held_by);
 	printf("}\n");

@@ -86,7 +86,7 @@ profiler_count(Measure *m)
 	bool		failed;
 	json_t	   *told;
 
-	measure_phase(m, "profiling", true);
+	measure_progress(m, "profiling", true);
 	failed = profiler_fails(&run, said, sizeof(said));
 	told = json_loads(said, 0, NULL);
 	if (executor_cancelled)

@@ -140,7 +140,9 @@ values_median(const Values *values)
 typedef struct Stop
 {
 	const Profile *profile;
-	Values		ratios;			/* of its pairs */
+	Values		ratios;			/* of its pairs; without one, neither of the next two */
+	double		estimate;
+	double		left;			/* seconds to the look that ends the measurement, about */
 	double		lower;			/* NAN until there are two pairs */
 	double		upper;
 	double		half_width;

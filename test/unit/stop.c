@@ -91,15 +91,15 @@ check_looks(void)
 		values_append(&stop.ratios, 1);
 	check(!stop_is_finished(&stop, 0) && isnan(stop.lower),
 		  "nothing is said before the fewest pairs");
-	check(stop_left(&stop, 8) == 2, "what is left is the pairs until the first look");
+	check(left_after(&stop, 8) == 2, "what is left is the pairs until the first look");
 	profile.precision_goal = 0.015;
 	values_append(&stop.ratios, 1.03);
 	check(!stop_is_finished(&stop, 0) && stop.lower <= 1 && stop.upper >= 1
 		  && stop.half_width > 0.015, "a look that finds the interval wide has it told");
-	check(stop_left(&stop, 5) == 10 && stop_left(&stop, 18) == 2,
+	check(left_after(&stop, 5) == 10 && left_after(&stop, 18) == 2,
 		  "and pairs up to the last look, within the budget, if it is too wide for the next");
 	profile.precision_goal = 0.02;
-	check(stop_left(&stop, 5) == 4, "else up to the next");
+	check(left_after(&stop, 5) == 4, "else up to the next");
 	profile.precision_goal = 0.015;
 	for (int i = 0; i < 3; i++)
 	{

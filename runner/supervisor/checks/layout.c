@@ -194,7 +194,7 @@ checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_
 		return false;
 	if (out && !measure_read(m, executor, side, arena, 0, slot, out))
 		return false;
-	measure_phase(m, "checking", false);
+	measure_progress(m, "checking", false);
 	return true;
 }
 

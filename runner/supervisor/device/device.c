@@ -183,7 +183,7 @@ take_lock(Measure *m, int lock)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
 		if (first || measure_progress_due())
 			find_holder(m, lock);
-		measure_phase(m, "waiting", first);
+		measure_progress(m, "waiting", first);
 		clock_sleep(0.01);
 	}
 	m->device.held_by[0] = '\0';

@@ -275,7 +275,7 @@ make_rounds(Pair *pair, const Plan *plan)
 			values_append(&candidate->longer, (candidate->above - fmax(reference->above, 0))
 						  / (pair->round.runs * candidate->seconds));
 		}
-		measure_phase(m, "measuring", false);
+		measure_progress(m, "measuring", false);
 	}
 }
 

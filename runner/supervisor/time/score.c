@@ -56,19 +56,12 @@ make_plan(Measure *m)
 	return plan;
 }
 
-static double
-estimate_of(const Stop *stop)
-{
-	return stop->profile->mean ? cudal1_score_mean(stop->ratios.v, stop->ratios.n)
-		: values_median(&stop->ratios);
-}
-
 static void
 conclude_score(Measure *m, Result *r)
 {
 	const Profile *p = &m->job->profile;
 	Stop	   *stop = &r->stop;
-	double		estimate = estimate_of(stop);
+	double		estimate = stop->estimate;
 
 	r->score = fmax(cudal1_score_paid(estimate, stop->lower, stop->wide), LEAST_SCORE);
 	r->variance = cudal1_score_variance(stop->ratios.v, stop->ratios.n);
@@ -138,9 +131,7 @@ take(Measure *m, Member *member, size_t pairs, bool by_itself)
 	}
 	if (stop_is_finished(stop, heat_seconds(m)))
 		conclude_score(m, r);
-	measure_progress(m, "measuring", (int) stop->ratios.n, r->rounds, estimate_of(stop),
-					 stop->lower, stop->upper, r->outcome != OUTCOME_NONE ? 0
-					 : stop_left(stop, heat_seconds(m)), true);
+	measure_progress(m, "measuring", true);
 }
 
 void
@@ -149,7 +140,7 @@ time_members(Measure *m)
 	Plan		plan = make_plan(m);
 
 	json_object_set_new(m->all.result.evidence, "runs", json_integer(plan.runs));
-	measure_phase(m, "measuring", true);
+	measure_progress(m, "measuring", true);
 	for (int number = 0; heat_left(m) > 0; number++)
 	{
 		Member	   *chosen[HEAT_MAX];

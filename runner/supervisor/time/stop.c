@@ -26,8 +26,8 @@ is_narrow(const Stop *stop, double half_width)
 		&& !(half_width > width_for(stop, stop->profile->precision_goal));
 }
 
-double
-stop_left(const Stop *stop, double seconds)
+static double
+left_after(const Stop *stop, double seconds)
 {
 	const Profile *p = stop->profile;
 	int			to = p->looks[p->nlooks - 1];
@@ -36,8 +36,7 @@ stop_left(const Stop *stop, double seconds)
 	for (int i = p->nlooks - 1; i >= 0 && p->looks[i] > (int) stop->ratios.n; i--)
 		if (is_narrow(stop, stop->half_width * sqrt((double) stop->ratios.n / p->looks[i])))
 			to = p->looks[i];
-	return stop->ratios.n == 0 ? NAN
-		: fmax(0, fmin((to / (double) stop->ratios.n - 1) * seconds, p->budget_seconds - seconds));
+	return fmax(0, fmin((to / (double) stop->ratios.n - 1) * seconds, p->budget_seconds - seconds));
 }
 
 bool
@@ -46,15 +45,18 @@ stop_is_finished(Stop *stop, double seconds)
 	const Profile *p = stop->profile;
 	bool		look = false;
 	bool		over = seconds > p->budget_seconds && stop->ratios.n >= 2;
+	bool		enough = over || (stop->ratios.n >= 2 && stop->ratios.n >= (size_t) p->pairs);
 	bool		last = stop->ratios.n >= (size_t) p->looks[p->nlooks - 1];
 
 	for (int i = 0; i < p->nlooks; i++)
 		look = look || stop->ratios.n == (size_t) p->looks[i];
-	if (!over && (stop->ratios.n < 2 || stop->ratios.n < (size_t) p->pairs))
-		return false;
-	cudal1_score_interval(stop->ratios.v, stop->ratios.n, p->confidence, p->nlooks, &stop->lower,
-						  &stop->upper, &stop->half_width);
+	stop->estimate = p->mean ? cudal1_score_mean(stop->ratios.v, stop->ratios.n)
+		: values_median(&stop->ratios);
+	if (enough)
+		cudal1_score_interval(stop->ratios.v, stop->ratios.n, p->confidence, p->nlooks,
+							  &stop->lower, &stop->upper, &stop->half_width);
 	stop->wide = p->half_width_limit > 0
 		&& stop->half_width > width_for(stop, p->half_width_limit);
-	return last || over || (look && is_narrow(stop, stop->half_width));
+	stop->left = left_after(stop, seconds);
+	return enough && (last || over || (look && is_narrow(stop, stop->half_width)));
 }

@@ -142,12 +142,10 @@ extern bool window_compare(Pair *pair, Process *process);
 extern void pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number);
 
 /*
- * stop.c: when pairs are enough. stop_is_finished() tells whether the measurement ends, given the
- * seconds of the device that it has taken. stop_left() estimates the seconds to the look that will
- * end it, NAN before the first pair. The interval is Student's over the logarithms of the pairs.
+ * stop.c: whether pairs are enough, and what they tell, given the seconds of the device that they
+ * have taken. The interval is Student's over the logarithms of the pairs.
  */
 extern bool stop_is_finished(Stop *stop, double seconds);
-extern double stop_left(const Stop *stop, double seconds);
 
 /* score.c: pairs of all members that have no outcome, and their scores */
 extern void time_members(Measure *m);
