@@ -28,18 +28,20 @@ typedef struct NvmlDevice
 	bool		mig;
 } NvmlDevice;
 
-typedef struct NvmlState
+/* The state of a GPU in the course of a measurement. */
+typedef struct GpuSeen
 {
-	int			sm_mhz;			/* -1 where not known */
-	int			temperature;	/* degrees Celsius */
+	int			sm_mhz[2];		/* the least and the most; 0: not known */
+	int			temperature[2]; /* degrees Celsius */
 	unsigned long long throttle;	/* NVML's clocks event reasons */
-	int			processes;		/* computing on it, -1 where not known */
-} NvmlState;
+	int			foreign;		/* processes of others that compute on it, at most */
+} GpuSeen;
 
 /* number of GPUs, 0 without the library */
 extern int	nvml_count(void);
 extern bool nvml_device(int index, NvmlDevice *device);
-extern void nvml_state(int index, NvmlState *state);
+/* adds what it is now; own: processes of ours */
+extern void nvml_see(int index, int own, GpuSeen *seen);
 /* bytes of memory and operations a second at the highest clocks; false where not known */
 extern bool nvml_light(int index, double *bandwidth, double *peak);
 
@@ -105,15 +107,6 @@ typedef struct GpuLate
 	size_t		at[WIRE_MAX_ARGUMENTS];		/* offset of the part in a run's stretch */
 	size_t		stretch;		/* bytes of a run */
 } GpuLate;
-
-/* The state of a GPU in the course of a measurement. */
-typedef struct GpuSeen
-{
-	int			sm_mhz[2];		/* the least and the most */
-	int			temperature[2];
-	unsigned long long throttle;
-	int			foreign;		/* processes of others, at most */
-} GpuSeen;
 
 /* the supervisor's own, see cuda_kernels.cu */
 typedef enum GpuKernel

@@ -135,32 +135,23 @@ gpu_environment(Measure *m)
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
-/* Keeps the least and the most of a number so far, and notes both; -1: not known. */
 static void
-note_range(Measure *m, const char *name, int *range, int value)
+note_range(Measure *m, const char *name, const int *range)
 {
-	if (value < 0)
-		return;
-	range[0] = range[1] == 0 || value < range[0] ? value : range[0];
-	range[1] = value > range[1] ? value : range[1];
-	json_object_set_new(m->environment, name, json_pack("[i, i]", range[0], range[1]));
+	if (range[1] > 0)
+		json_object_set_new(m->environment, name, json_pack("[i, i]", range[0], range[1]));
 }
 
 void
 gpu_note_state(Measure *m)
 {
 	GpuSeen    *seen = &m->gpu->seen;
-	NvmlState	state;
 	char		text[200];
-	int			foreign;
 
-	nvml_state(m->gpu->nvml.index, &state);
-	/* besides this process, and the generator of inputs */
-	foreign = state.processes - 1 - m->live.generating;
-	note_range(m, "sm_mhz", seen->sm_mhz, state.sm_mhz);
-	note_range(m, "temperature", seen->temperature, state.temperature);
-	seen->throttle |= state.throttle;
-	seen->foreign = foreign > seen->foreign ? foreign : seen->foreign;
+	/* this process, and the generator of inputs */
+	nvml_see(m->gpu->nvml.index, 1 + m->live.generating, seen);
+	note_range(m, "sm_mhz", seen->sm_mhz);
+	note_range(m, "temperature", seen->temperature);
 	nvml_throttle_text(seen->throttle, text, sizeof(text));
 	json_object_set_new(m->environment, "throttle", json_string(text));
 	if (seen->foreign > 0)

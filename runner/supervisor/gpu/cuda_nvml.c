@@ -140,26 +140,33 @@ nvml_light(int index, double *bandwidth, double *peak)
 	return true;
 }
 
+static void
+widen(int *range, int value)
+{
+	range[0] = range[1] == 0 || value < range[0] ? value : range[0];
+	range[1] = value > range[1] ? value : range[1];
+}
+
 void
-nvml_state(int index, NvmlState *state)
+nvml_see(int index, int own, GpuSeen *seen)
 {
 	NvmlRef		ref;
 	unsigned int value;
 	unsigned int n = 0;
+	unsigned long long throttle = 0;
 	int			answer;
 
-	memset(state, 0, sizeof(*state));
-	state->sm_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
 		return;
 	if (nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
-		state->sm_mhz = (int) value;
+		widen(seen->sm_mhz, (int) value);
 	if (nvml.DeviceGetTemperature(ref, 0, &value) == 0)
-		state->temperature = (int) value;
-	nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
+		widen(seen->temperature, (int) value);
+	nvml.DeviceGetCurrentClocksThrottleReasons(ref, &throttle);
+	seen->throttle |= throttle;
 	answer = nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL);
-	if (answer == 0 || answer == MORE_THAN_ROOM)
-		state->processes = (int) n;
+	if ((answer == 0 || answer == MORE_THAN_ROOM) && (int) n - own > seen->foreign)
+		seen->foreign = (int) n - own;
 }
 
 void
