@@ -57,7 +57,6 @@ typedef struct Built
 	Build		build;
 	/* pytorch: empty if neither side compiles; the reference's if only that does */
 	char		folder[PATH_MAX + 32];
-	char		place[PATH_MAX + 32];	/* pytorch: the folder's path for executors */
 	char	   *key;			/* key of the cache; NULL once the build is kept */
 	bool		in_part;		/* ended early, for a reason that an executor will judge */
 } Built;

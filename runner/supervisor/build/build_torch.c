@@ -55,8 +55,6 @@ prepare_built(Measure *m, Side side)
 	char		path[PATH_MAX + 64];
 
 	build_name(m, side, m->builds.folder, built->folder, sizeof(built->folder));
-	build_name(m, side, m->options->unsandboxed ? m->builds.folder : BUILDS_INSIDE, built->place,
-			   sizeof(built->place));
 	if (compiling && build_cache_find(m, side, side == SIDE_REFERENCE ? "compiled reference"
 									  : "compiled"))
 		return true;
@@ -91,8 +89,6 @@ prepare_builds(Measure *m)
 		return false;
 	for (int i = 0; heat_next(m, &i); i++)
 	{
-		Built	   *built = &m->member->code.built;
-
 		/*
 		 * the task's code is loaded by a candidate's executor as well, which then finds the
 		 * reference's, if nothing of its own
@@ -100,10 +96,7 @@ prepare_builds(Measure *m)
 		if (m->member->code.kinds)
 			prepare_built(m, SIDE_CANDIDATE);
 		else
-		{
-			strcpy(built->folder, m->reference.built.folder);
-			strcpy(built->place, m->reference.built.place);
-		}
+			strcpy(m->member->code.built.folder, m->reference.built.folder);
 	}
 	heat_enter_all(m);
 	return heat_left(m) > 0;
@@ -156,9 +149,12 @@ build_zygotes(Measure *m)
 	for (int i = 0; i <= m->nmembers; i++)
 	{
 		Code	   *code = build_code(m, i);
+		const char *folder = strrchr(code->built.folder, '/');
+		char		place[PATH_MAX + 32];
 
-		code->source_fd = source_file(m->job->reference, i == 0 ? "" : code->source,
-									  code->built.place);
+		snprintf(place, sizeof(place), "%s%s", !folder ? "" : m->options->unsandboxed
+				 ? m->builds.folder : BUILDS_INSIDE, folder ? folder : "");
+		code->source_fd = source_file(m->job->reference, i == 0 ? "" : code->source, place);
 		if (code->source_fd < 0)
 			return conclude(m, OUTCOME_LOST, "no memory for the sources");
 	}
