@@ -224,8 +224,7 @@ measure(const Job *job, const Options *options)
 {
 	struct sigaction action = {.sa_handler = cancel};
 	struct sigaction continued = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
-	cpu_set_t	allowed;
-	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+	cpu_set_t	allowed = {{0}};
 	int			killed[HEAT_MAX];
 	int			again;
 
@@ -233,22 +232,21 @@ measure(const Job *job, const Options *options)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGCONT, &continued, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	again = measure_once(job, options, 0, job->candidates, known ? killed : NULL);
+	/* where the kernel does not tell them, no process starts */
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	again = measure_once(job, options, 0, job->candidates, killed);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
 	for (int i = 0; i < again; i++)
 	{
-		sched_setaffinity(0, sizeof(allowed), &allowed);
 		measure_once(job, options, killed[i], 1, NULL);
-	}
-	if (known)
 		sched_setaffinity(0, sizeof(allowed), &allowed);
+	}
 }
 
 /* -1 where the program goes on, otherwise its exit status */
 static int
 read_options(int argc, char **argv, Options *o, Cli *p)
 {
-	const char *scratch = NULL;
-	const char *libdir = NULL;
 	int			status;
 	const Option options[] = {
 		{"signature", OPTION_TEXT, &p->signature},
@@ -260,8 +258,8 @@ read_options(int argc, char **argv, Options *o, Cli *p)
 		{"device", OPTION_TEXT, &p->device},
 		{"cores", OPTION_INTEGER, &p->cores, 1, CPU_SETSIZE},
 		{"python", OPTION_TEXT, &o->python},
-		{"scratch", OPTION_TEXT, &scratch},
-		{"libdir", OPTION_TEXT, &libdir},
+		{"scratch", OPTION_TEXT, &o->scratch},
+		{"libdir", OPTION_TEXT, &o->libdir},
 		{"allow-unsandboxed", OPTION_FLAG, &o->unsandboxed},
 		{"devices", OPTION_FLAG, &p->devices},
 		{NULL}
@@ -270,8 +268,8 @@ read_options(int argc, char **argv, Options *o, Cli *p)
 	status = options_read(argc, argv, "cudal1-measure", options, usage);
 	if (status >= 0)
 		return status;
-	o->scratch = scratch ? absolute(scratch) : o->scratch;
-	o->libdir = libdir ? absolute(libdir) : o->libdir;
+	o->scratch = absolute(o->scratch);
+	o->libdir = absolute(o->libdir);
 	return -1;
 }
 
