@@ -9,17 +9,11 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "common/proc.h"
 #include "supervisor/backend.h"
@@ -311,19 +305,17 @@ device_list(const Options *options)
 	char		command[PATH_MAX + 256];
 	char		key[32];
 	struct sysinfo memory;
-	double		bandwidth,
-				peak;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (sysinfo(&memory) == 0)
 		json_object_set_new(details, "memory_mb",
 							json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
-	json_object_update_new(details, json_pack("{s:i, s:s, s:s}", "host_cores", CPU_COUNT(&allowed),
-											  "runner", CUDAL1_VERSION, "sandbox",
-											  options->unsandboxed ? "none" : sandbox_version()));
-	light_of_core(&bandwidth, &peak);
-	json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak", peak));
+	json_object_update_new(details, json_pack("{s:i, s:s, s:s, s:f, s:f}", "host_cores",
+											  CPU_COUNT(&allowed), "runner", CUDAL1_VERSION,
+											  "sandbox", options->unsandboxed ? "none"
+											  : sandbox_version(), "bandwidth",
+											  light_bandwidth(), "peak", light_peak()));
 	if (CPU_COUNT(&allowed) < 2)
 		device_note(problems, "only one core: measurements share it with the server; expect noise");
 	device_note(problems, problem);

@@ -52,9 +52,8 @@ extern bool cores_parse(const char *list, cpu_set_t *cores);
 extern int	cores_device(const cpu_set_t *allowed, int number, int gpus);
 extern int	cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus);
 
-/*
- * light.c: bytes a second that a core reads or writes, and float32 operations a second; takes 0.1 s
- */
-extern void light_of_core(double *bandwidth, double *peak);
+/* light.c: bytes that a core reads or writes in a second, and its float32 operations; in 0.1 s */
+extern double light_bandwidth(void);
+extern double light_peak(void);
 
 #endif							/* CUDAL1_DEVICE_H */

@@ -19,8 +19,8 @@
 #define SUMS			10
 #define LAPS			200000
 
-static double
-memory_rate(void)
+double
+light_bandwidth(void)
 {
 	char	   *memory = malloc(BYTES);
 	void	   *found = NULL;
@@ -75,8 +75,8 @@ MULTIPLY_AND_ADD(of_sse, 16,)
 MULTIPLY_AND_ADD(of_avx2, 32, __attribute__((target("avx2,fma"))))
 MULTIPLY_AND_ADD(of_avx512, 64, __attribute__((target("avx512f"))))
 
-static double
-operation_rate(void)
+double
+light_peak(void)
 {
 	static volatile float factor = 0.5f;
 	double		(*run) (float, float *) = __builtin_cpu_supports("avx512f") ? of_avx512
@@ -94,11 +94,4 @@ operation_rate(void)
 		best = fmax(best, operations / (clock_now() - started));
 	}
 	return best;
-}
-
-void
-light_of_core(double *bandwidth, double *peak)
-{
-	*bandwidth = memory_rate();
-	*peak = operation_rate();
 }
