@@ -6,14 +6,8 @@
  * text of others has gone through text_clean().
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/score.h"
 #include "supervisor/cli.h"

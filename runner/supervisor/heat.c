@@ -8,11 +8,6 @@
  * is everyone's, and seconds are shared out. If one candidate is left, it is current instead, so a
  * measurement of one has nothing to share.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "supervisor/backend.h"
 
 static void

@@ -8,10 +8,6 @@
  * time.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "supervisor/build/build.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"

@@ -5,9 +5,13 @@
 #ifndef CUDAL1_MEASURE_H
 #define CUDAL1_MEASURE_H
 
+/* what most files of the supervisor use */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
 #include "supervisor/types.h"

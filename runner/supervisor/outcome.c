@@ -3,11 +3,7 @@
  *		How a measurement ends, and what is told of it on the way.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

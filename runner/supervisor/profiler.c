@@ -6,14 +6,9 @@
  * device is held meanwhile, so that no clock runs beside a profiler.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "supervisor/backend.h"
 

@@ -2,10 +2,6 @@
  * result.c
  *		The result of one candidate, as a line of JSON.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "supervisor/cli.h"
 #include "supervisor/measure.h"
 

@@ -6,11 +6,6 @@
  * spent on.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "supervisor/backend.h"
 
 #define RUN_LIMIT_LEAST	1.0		/* seconds */

@@ -3,8 +3,6 @@
  *		C on a CPU: compiled code in a process of exec-c, its arrays in shared memory.
  */
 #define _GNU_SOURCE
-#include <string.h>
-
 #include "supervisor/backend/parts.h"
 
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */

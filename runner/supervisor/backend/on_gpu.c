@@ -9,9 +9,6 @@
  * commands, through the engine of kernels, unless they have rows. So copies here have two rows, but
  * for those of single bytes.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"

@@ -3,11 +3,6 @@
  *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "supervisor/backend/parts.h"
 
 bool

@@ -5,8 +5,6 @@
 #ifndef CUDAL1_PARTS_H
 #define CUDAL1_PARTS_H
 
-#include <math.h>
-
 #include "supervisor/backend.h"
 
 #define START_SECONDS	30.0

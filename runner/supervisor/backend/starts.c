@@ -5,9 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "supervisor/backend/parts.h"
 

@@ -3,13 +3,8 @@
  *		PyTorch on a CPU: inputs in shared memory, outputs wherever the process has them.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <string.h>
-
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
-#include "supervisor/checks/checks.h"
-#include "supervisor/time/time.h"
 
 static ExecutorResult
 torch_cpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)

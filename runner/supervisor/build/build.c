@@ -4,17 +4,11 @@
  *		builds share.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 

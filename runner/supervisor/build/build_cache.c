@@ -10,13 +10,8 @@
  * when its build had ended. The entries used longest ago go when all take more than a limit.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 

@@ -3,10 +3,6 @@
  *		How PyTorch's interpreters are started, and what code makes them compile.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "supervisor/build/build.h"
 
 #define MOST_THREADS	64		/* of an executor */

@@ -12,14 +12,9 @@
  * compiles is built with the device, one after the other, because some time what they compile.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 

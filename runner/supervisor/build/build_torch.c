@@ -4,12 +4,7 @@
  *		compiles itself.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 

@@ -6,10 +6,8 @@
  * innermost. chmod and rm deal with both.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 

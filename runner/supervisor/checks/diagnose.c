@@ -12,9 +12,6 @@
  * same inputs, which the reference has run once.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <string.h>
-
 #include "supervisor/checks/checks.h"
 
 #define DIAGNOSIS_SECONDS	10.0	/* of a candidate */

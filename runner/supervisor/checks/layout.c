@@ -3,8 +3,6 @@
  *		Which arrays go into a run and come out of it, and where each lies in its slot; single runs.
  */
 #define _GNU_SOURCE
-#include <string.h>
-
 #include "supervisor/checks/checks.h"
 
 static size_t

@@ -4,9 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "supervisor/checks/checks.h"
 

@@ -16,9 +16,6 @@
  */
 #define _GNU_SOURCE
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "supervisor/checks/checks.h"
 

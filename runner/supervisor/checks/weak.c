@@ -8,8 +8,6 @@
  * candidate, when a task is measured for the first time. Probes do not count here: code can tell
  * them from the task's own inputs, and do the work for them alone.
  */
-#include <stdlib.h>
-
 #include "supervisor/checks/checks.h"
 
 typedef enum Answer

@@ -10,9 +10,6 @@
  */
 #define _GNU_SOURCE
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"

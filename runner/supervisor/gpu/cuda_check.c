@@ -5,10 +5,6 @@
  * Whole outputs are copied aside and compared on the GPU by the rule of tensor_compare.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/checks/checks.h"
 

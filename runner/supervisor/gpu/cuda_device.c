@@ -8,10 +8,6 @@
 #define _GNU_SOURCE
 #include <libgen.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"

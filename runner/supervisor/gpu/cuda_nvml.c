@@ -7,8 +7,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "supervisor/gpu/cuda.h"
 

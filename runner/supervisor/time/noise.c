@@ -9,8 +9,6 @@
  * results keep coming in such memory is refused. Right code uses the same memory again, because
  * allocators do: results of 32 kB were seen to wander through 1 MB.
  */
-#include <string.h>
-
 #include "supervisor/time/time.h"
 
 #define SPREAD_TIMES	8		/* results may lie in so many times their own bytes, */

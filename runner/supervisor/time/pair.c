@@ -9,11 +9,6 @@
  * gains a tenth at most.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"

@@ -7,9 +7,6 @@
  * pairs of its own.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-
 #include "src/score.h"
 #include "supervisor/time/time.h"
 

@@ -7,8 +7,6 @@
  * measurement ends at the first look that finds the interval narrow, at the last look, or when the
  * budget of device time is used up.
  */
-#include <math.h>
-
 #include "src/score.h"
 #include "supervisor/time/time.h"
 

@@ -10,10 +10,6 @@
  * come.
  */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
