@@ -5,7 +5,6 @@
  * Signals are read from a descriptor in the one place where the agent waits, so they interrupt no
  * other call.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
 #include <poll.h>

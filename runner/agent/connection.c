@@ -7,7 +7,6 @@
  * whether the statement took effect. That is harmless, because the queue refuses a result that it
  * has, and because a claim whose answer was lost is taken back by its name.
  */
-#define _GNU_SOURCE
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
  * others and keeps apart by CUDA_VISIBLE_DEVICES alone. So that variable is obeyed here, as CUDA
  * itself obeys it: numbers and beginnings of UUIDs, up to the first that fits none.
  */
-#define _GNU_SOURCE
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

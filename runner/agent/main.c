@@ -2,7 +2,6 @@
  * main.c
  *		cudal1-agent: the worker's job over libpq, for hosts without a server. Its command line.
  */
-#define _GNU_SOURCE
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>

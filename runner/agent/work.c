@@ -7,7 +7,6 @@
  * database has answered: `stored`, or `lost`, where the lease ran out while the connection was down
  * and another has the job. Claims of an agent that is killed go to others when their leases end.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,6 @@
  *		Finds the CUDA driver at run time; for the supervisor, exec-cuda and the memory pool of
  *		PyTorch executors alike.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * options.c
  *		The command line of a program, by a table of its options.
  */
-#define _GNU_SOURCE
 #include <getopt.h>
 #include <libgen.h>
 #include <limits.h>

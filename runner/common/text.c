@@ -2,7 +2,6 @@
  * text.c
  *		Text read from files and programs, and text of other processes made fit for a database.
  */
-#define _GNU_SOURCE
 #include "common/text.h"
 
 #include <errno.h>

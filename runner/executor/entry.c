@@ -2,7 +2,6 @@
  * entry.c
  *		Calling the entry of compiled code, one slot a run.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <ffi.h>

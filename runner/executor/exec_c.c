@@ -7,7 +7,6 @@
  * outputs should be, and is stopped while it is not its turn. The supervisor trusts nothing in this
  * process once the code is loaded.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>

@@ -8,7 +8,6 @@
  * asked here but seen in the outputs. The code's CUDA runtime is linked into its own library and
  * finds the context that is made here, the device's primary one.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * bring its own memory into caches. Executors of compiled code do that themselves, on both sides: a
  * few lines a poll, again and again.
  */
-#define _GNU_SOURCE
 #include <stddef.h>
 
 #include "common/clock.h"

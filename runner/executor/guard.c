@@ -6,7 +6,6 @@
  * supervisor with libseccomp and arrive as plain BPF, so that nothing of this needs a library
  * inside the sandbox.
  */
-#define _GNU_SOURCE
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/filter.h>

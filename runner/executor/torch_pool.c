@@ -10,7 +10,6 @@
  * would replace all of that.) Without a region, in the process that makes inputs, memory comes from
  * the driver.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
  * the surroundings (proxies, .netrc) decides where a key goes. libcurl verifies certificates and
  * follows no redirect unless it is told to.
  */
-#define _GNU_SOURCE
 #include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,6 @@
  * arena.c
  *		Memory files: what the supervisor shares with executors, or hands them sealed.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

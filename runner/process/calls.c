@@ -13,7 +13,6 @@
  * A call whose arguments match no line gets ENOSYS as well, because libseccomp has one action for
  * all that no rule names. `strace -f` shows what a program calls.
  */
-#define _GNU_SOURCE
 #include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>

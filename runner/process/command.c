@@ -7,7 +7,6 @@
  * work can be hidden before a command or after its answer. Runs of a window are one command, and
  * have clocks of their own (time/window.c).
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>

@@ -7,7 +7,6 @@
  * every thread of it is seen to be stopped. A candidate can't fork, so there is one process to
  * stop.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

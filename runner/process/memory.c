@@ -2,7 +2,6 @@
  * memory.c
  *		Results in the memory of a stopped executor: read whatever their strides are, overwritten.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

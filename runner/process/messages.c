@@ -2,7 +2,6 @@
  * messages.c
  *		Datagrams between the supervisor and its executors.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <string.h>

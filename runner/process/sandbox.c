@@ -11,7 +11,6 @@
  * open to a candidate through /proc. So there is no /proc, or no such process and no memory that is
  * dumpable.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,6 @@
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
  *   the supervisor has got the signal too, or the other side's processes ran as well.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

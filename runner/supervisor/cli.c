@@ -5,7 +5,6 @@
  * A candidate's detail may hold what its code printed. A terminal obeys escape sequences, so all
  * text of others has gone through text_clean().
  */
-#define _GNU_SOURCE
 #include <stdarg.h>
 #include <sys/stat.h>
 

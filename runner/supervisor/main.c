@@ -7,7 +7,6 @@
  * folder at its end, and sweeps folders that killed predecessors left, which it finds by their free
  * locks.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>

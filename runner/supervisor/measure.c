@@ -7,7 +7,6 @@
  * fresh pairs (time/score.c). The supervisor alone knows the seeds, the expected outputs and the
  * time.
  */
-#define _GNU_SOURCE
 #include "supervisor/build/build.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"

@@ -2,7 +2,6 @@
  * outcome.c
  *		How a measurement ends, and what is told of it on the way.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -5,7 +5,6 @@
  * A Python script builds the code and starts the profiler, because neither needs to be fast. The
  * device is held meanwhile, so that no clock runs beside a profiler.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>

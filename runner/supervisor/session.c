@@ -5,7 +5,6 @@
  * The backend does each of these. This file sets the limits, and counts what the device's time is
  * spent on.
  */
-#define _GNU_SOURCE
 #include "supervisor/backend.h"
 
 #define RUN_LIMIT_LEAST	1.0		/* seconds */

@@ -2,7 +2,6 @@
  * c.c
  *		C on a CPU: compiled code in a process of exec-c, its arrays in shared memory.
  */
-#define _GNU_SOURCE
 #include "supervisor/backend/parts.h"
 
 #define CACHE_LINE		64		/* bytes; on other processors at least as many */

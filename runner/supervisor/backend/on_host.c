@@ -2,7 +2,6 @@
  * on_host.c
  *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
  */
-#define _GNU_SOURCE
 #include "supervisor/backend/parts.h"
 
 bool

@@ -3,7 +3,6 @@
  *		How processes of either device start: our own programs that load compiled code (exec-c,
  *		exec-cuda), and forks of PyTorch's parents, one of which makes inputs.
  */
-#define _GNU_SOURCE
 #include <sched.h>
 
 #include "supervisor/backend/parts.h"

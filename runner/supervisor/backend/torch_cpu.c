@@ -2,7 +2,6 @@
  * torch_cpu.c
  *		PyTorch on a CPU: inputs in shared memory, outputs wherever the process has them.
  */
-#define _GNU_SOURCE
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 

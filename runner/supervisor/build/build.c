@@ -3,7 +3,6 @@
  *		Compiles both sides in sandboxes, C and CUDA, before the device is taken; and what all
  *		builds share.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
  * code can reach no entry but the one that it alone could have made, and that one only as it was
  * when its build had ended. The entries used longest ago go when all take more than a limit.
  */
-#define _GNU_SOURCE
 #include <limits.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
  * build_interpreter.c
  *		How PyTorch's interpreters are started, and what code makes them compile.
  */
-#define _GNU_SOURCE
 #include "supervisor/build/build.h"
 
 #define MOST_THREADS	64		/* of an executor */

@@ -11,7 +11,6 @@
  * need no device. Code for a GPU is then loaded without one, as far as it gets. Whatever else code
  * compiles is built with the device, one after the other, because some time what they compile.
  */
-#define _GNU_SOURCE
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

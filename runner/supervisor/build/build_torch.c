@@ -3,7 +3,6 @@
  *		Starts PyTorch's interpreters, in which both sides will run, and has code built that
  *		compiles itself.
  */
-#define _GNU_SOURCE
 #include <sys/stat.h>
 
 #include "supervisor/build/build.h"

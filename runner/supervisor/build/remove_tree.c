@@ -5,7 +5,6 @@
  * Code may leave folders that it closed to its user, or nested them until no path names the
  * innermost. chmod and rm deal with both.
  */
-#define _GNU_SOURCE
 #include <spawn.h>
 #include <sys/wait.h>
 

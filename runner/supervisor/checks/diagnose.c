@@ -11,7 +11,6 @@
  * what made them right, and nothing of what an output should be. The candidates of a job get the
  * same inputs, which the reference has run once.
  */
-#define _GNU_SOURCE
 #include "supervisor/checks/checks.h"
 
 #define DIAGNOSIS_SECONDS	10.0	/* of a candidate */

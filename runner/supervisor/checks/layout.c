@@ -2,7 +2,6 @@
  * layout.c
  *		Which arrays go into a run and come out of it, and where each lies in its slot; single runs.
  */
-#define _GNU_SOURCE
 #include "supervisor/checks/checks.h"
 
 static size_t

@@ -2,7 +2,6 @@
  * outputs.c
  *		Reads what a run has left, while its process is stopped, and compares it.
  */
-#define _GNU_SOURCE
 #include <float.h>
 
 #include "supervisor/checks/checks.h"

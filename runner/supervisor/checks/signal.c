@@ -14,7 +14,6 @@
  * signal. An element has a base only where it hardly changes: of outputs that differ by orders of
  * magnitude, as those of a softmax, each is its own signal.
  */
-#define _GNU_SOURCE
 #include <float.h>
 
 #include "supervisor/checks/checks.h"

@@ -6,7 +6,6 @@
  * speed. Where the host has enough cores, no two devices have threads of the same core, and
  * supervisors and the programs that they start keep off the cores of devices.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 

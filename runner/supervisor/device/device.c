@@ -7,7 +7,6 @@
  * see each other, and a lock for a worker's life would starve everyone else. The supervisor keeps
  * to the other cores.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -5,7 +5,6 @@
  * Both are measured when the device is listed, and the best of many pieces counts, because other
  * processes may have the core or the memory in some of them.
  */
-#define _GNU_SOURCE
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

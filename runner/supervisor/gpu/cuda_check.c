@@ -4,7 +4,6 @@
  *
  * Whole outputs are copied aside and compared on the GPU by the rule of tensor_compare.
  */
-#define _GNU_SOURCE
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/checks/checks.h"
 

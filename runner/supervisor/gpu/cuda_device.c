@@ -5,7 +5,6 @@
  * Everything up to the lock goes by NVML alone, which creates no context: candidates are compiled,
  * and devices listed, while another measurement holds the GPU.
  */
-#define _GNU_SOURCE
 #include <libgen.h>
 #include <limits.h>
 

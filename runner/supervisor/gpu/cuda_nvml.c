@@ -4,7 +4,6 @@
  *		context, so listing devices and looking at a GPU that another measurement holds does not
  *		disturb that.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 

@@ -8,7 +8,6 @@
  * reference come before any candidate has run, so that a candidate which makes its reference slower
  * gains a tenth at most.
  */
-#define _GNU_SOURCE
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"

@@ -6,7 +6,6 @@
  * wrong in a group's pair, but for wrong outputs and cheats, sends a candidate, or all of them, to
  * pairs of its own.
  */
-#define _GNU_SOURCE
 #include "src/score.h"
 #include "supervisor/time/time.h"
 

@@ -9,7 +9,6 @@
  * gave. The process is stopped before the window and after it, and on a CPU while large inputs
  * come.
  */
-#define _GNU_SOURCE
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/time/time.h"
