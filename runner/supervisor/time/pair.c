@@ -380,9 +380,9 @@ pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number
 		const Process *process = &pair.process[i + 1];
 		Result	   *r = &members[i]->result;
 		double		reference = values_median(&process->beside);
-		double		ratio = ratio_of(&pair, process, r->evidence);
+		double		ratio;
 
-		if (process->gone || isnan(ratio))
+		if (process->gone || isnan(ratio = ratio_of(&pair, process, r->evidence)))
 			continue;
 		values_append(&r->stop.ratios, ratio);
 		values_append(&r->reference, reference);
