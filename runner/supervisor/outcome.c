@@ -83,8 +83,6 @@ signal_text(int number)
 		case SIGSYS:
 			return "a forbidden system call (processes, signals and sockets are closed to "
 				"candidates)";
-		case SIGXFSZ:
-			return "printing more than it may";
 		case SIGKILL:
 			return "SIGKILL, perhaps for want of memory";
 		default:
