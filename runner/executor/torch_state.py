@@ -2,8 +2,8 @@
 
 A part of exec_torch.py. They are the buffers of the model's modules and the tensors that are
 attributes of these. A run restores them within the clock, because outside it no code of a candidate
-runs while inputs are there. Binding a name costs next to nothing, and that is all that is done for
-a reference. A candidate that writes to its tensors pays for their copies.
+runs while inputs are there. Binding a name costs next to nothing, and so does a copy of a small
+tensor. No more is done for a reference. A candidate that writes to large ones pays for the copies.
 """
 import contextlib
 
@@ -12,14 +12,16 @@ from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.lazy import LazyModuleMixin
 
 OWN = vars(torch.nn.Module())     # what each module has in it
+SMALL_BYTES = 1 << 16             # as of a vector of spectral norm, which each run writes to
 
 
 class Place:
     """A buffer or an attribute of a module, and what it held after construction."""
 
-    def __init__(self, path, container, name, writes):
-        self.path, self.container, self.name, self.writes = path, container, name, writes
-        self.value = container[name]
+    def __init__(self, path, name, get, put, writes):
+        self.path, self.name, self.get, self.put = path, name, get, put
+        self.value = get(name)
+        self.writes = writes or self.value.numel() * self.value.element_size() <= SMALL_BYTES
         self.copy = self.value.detach().clone()
         self.clean = version(self.value)
         self.bound = self.written = False
@@ -28,7 +30,7 @@ class Place:
         """Notes what a run has done; `closely`: also whether a kernel of its own has written, which
         leaves the version as it was.
         """
-        now = self.container.get(self.name)
+        now = self.get(self.name)
         if now is not self.value:
             self.bound = True
             if isinstance(now, torch.Tensor) and now.device != self.copy.device:
@@ -42,7 +44,7 @@ class Place:
     def restore(self, closely):
         self.look(closely)
         if self.bound:
-            self.container[self.name] = self.value
+            self.put(self.name, self.value)
         if self.written and self.writes:
             self.value.copy_(self.copy)
             self.clean = version(self.value)
@@ -54,12 +56,12 @@ class State:
         # the first run makes a lazy module what it is
         self.modules = [
             (prefix, module) for prefix, module in model.named_modules()
-            if not isinstance(module, (LazyModuleMixin, torch.jit.ScriptModule))
+            if not isinstance(module, LazyModuleMixin)
         ] if isinstance(model, torch.nn.Module) else []
         # training writes what few models read
         self.places = [
-            Place(path, container, name, writes) for path, module, container, name in self.held()
-            if isinstance(container[name], torch.Tensor)
+            Place(path, name, get, put, writes) for path, module, name, get, put in self.held()
+            if isinstance(get(name), torch.Tensor)
             and not (isinstance(module, _NormBase) and module.training)
         ]
         # names are a reference's alone
@@ -68,20 +70,25 @@ class State:
     def held(self):
         """What modules hold beside modules and parameters."""
         for prefix, module in self.modules:
-            for container in (module.__dict__, module._buffers):
-                for name in container:
+            if isinstance(module, torch.jit.ScriptModule):
+                names = module._concrete_type.get_attributes()
+                held = [(names, module._c.getattr, module._c.setattr)]
+            else:
+                held = [(x, x.get, x.__setitem__) for x in (module.__dict__, module._buffers)]
+            for names, get, put in held:
+                for name in names:
                     if name not in OWN:
                         path = ".".join(filter(None, ("self", prefix, name)))
-                        yield path, module, container, name
+                        yield path, module, name, get, put
 
     def texts(self):
         """Of all but places; code of a task may fail to give one."""
         places = {place.path for place in self.places}
         found = {}
-        for path, _, container, name in self.held():
+        for path, _, name, get, _ in self.held():
             if path not in places:
                 with contextlib.suppress(Exception):
-                    found[path] = repr(container[name])
+                    found[path] = repr(get(name))
         return found
 
     def names(self):
