@@ -13,6 +13,7 @@
 
 #define FETCHED	16384			/* bytes that are read at once into the caches */
 #define PIECES			512		/* of a view, read in one go */
+#define NOISY			64		/* of a view, overwritten: each takes half a microsecond */
 #define WRITTEN_MOST	8		/* addresses that are asked for at once */
 
 static bool
@@ -129,14 +130,14 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 {
 	size_t		size = tensor_dtype_size(layout->dtype);
 	size_t		pieces = layout->elements / piece;
-	size_t		n = pieces > PIECES ? PIECES : pieces;
+	size_t		n = pieces > NOISY ? NOISY : pieces;
 	size_t		each = piece * size;
 	size_t		covered = bytes / each;
-	struct iovec remote[PIECES];
+	struct iovec remote[NOISY];
 
 	for (size_t i = 0; i < n; i++)
 	{
-		size_t		first = piece * (pieces > PIECES ? random_below(random, pieces) : i);
+		size_t		first = piece * (pieces > NOISY ? random_below(random, pieces) : i);
 		uint64_t	address = tensor->address + size * tensor_place(layout, tensor->stride, first);
 
 		if (covered == 0 && !write_stretch(pid, address, each, noise, bytes))
