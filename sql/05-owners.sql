@@ -10,17 +10,6 @@
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
-DO $$
-BEGIN
-	IF current_setting('standard_conforming_strings') <> 'on' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000',
-			MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
-			HINT =
-				'SET standard_conforming_strings = on, since the script''s texts hold backslashes.';
-	END IF;
-END
-$$;
-
 CREATE SCHEMA cudal1;
 COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
 
@@ -40,6 +29,10 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.raise_if IS
 'an error of that SQLSTATE where something is wrong; NULL is not wrong. A detail needs a hint';
+
+SELECT cudal1.raise_if(current_setting('standard_conforming_strings') <> 'on', '55000',
+	'standard_conforming_strings must be on while cudal1 is installed',
+	'SET standard_conforming_strings = on, since the script''s texts hold backslashes.');
 
 CREATE FUNCTION cudal1.caller()
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
