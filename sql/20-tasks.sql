@@ -26,16 +26,11 @@ COMMENT ON FUNCTION cudal1.nearest IS
 
 CREATE FUNCTION cudal1.check_among(subject text, name text, names text[], hint text,
 	state text DEFAULT '42704')
-RETURNS void LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-	IF name <> ALL (names) THEN
-		RAISE EXCEPTION USING ERRCODE = state,
-			MESSAGE = format('%s "%s" does not exist', subject, left(name, 200)),
-			HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
-	END IF;
-END
-$$;
+RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
+-- a near name is looked for where there is an error alone
+RETURN CASE WHEN name <> ALL (names)
+	THEN cudal1.raise_if(true, state, format('%s "%s" does not exist', subject, left(name, 200)),
+		concat_ws(' ', cudal1.nearest(name, names), hint)) END;
 COMMENT ON FUNCTION cudal1.check_among IS
 'error 42704, or another, for a name that is none of these; the hint says which are near';
 
