@@ -509,20 +509,18 @@ COMMENT ON FUNCTION cudal1.baseline_code IS
 
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
 RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
-				WHEN coalesce(baseline_score.device = ANY (cudal1.classes()), true)
-					OR baseline_score.device = coalesce(c.import_device, t.device_model)
-				THEN c.score
-				ELSE (SELECT m.score FROM cudal1.measurement AS m
-						WHERE m.candidate_id = c.candidate_id AND m.kind = 'evaluate'
-							AND m.device_model = baseline_score.device AND m.score > 0
-						ORDER BY m.measurement_id DESC LIMIT 1) END
-		FROM cudal1.task AS t
-			LEFT JOIN cudal1.candidate AS c ON c.task_id = t.task_id AND c.state = 'successful'
-				AND c.code_hash = cudal1.code_hash(cudal1.baseline_code(t, baseline_score.baseline))
-		WHERE t.task_id = baseline_score.task_id;
-END;
+RETURN (SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
+			WHEN coalesce(baseline_score.device = ANY (cudal1.classes()), true)
+				OR baseline_score.device = coalesce(c.import_device, t.device_model)
+			THEN c.score
+			ELSE (SELECT m.score FROM cudal1.measurement AS m
+				WHERE m.candidate_id = c.candidate_id AND m.kind = 'evaluate'
+					AND m.device_model = baseline_score.device AND m.score > 0
+				ORDER BY m.measurement_id DESC LIMIT 1) END
+	FROM cudal1.task AS t
+		LEFT JOIN cudal1.candidate AS c ON c.task_id = t.task_id AND c.state = 'successful'
+			AND c.code_hash = cudal1.code_hash(cudal1.baseline_code(t, baseline_score.baseline))
+	WHERE t.task_id = baseline_score.task_id);
 COMMENT ON FUNCTION cudal1.baseline_score IS
 'the score of a baseline over what a task''s rewards are over: on the task''s device (NULL or a
 class), or in the last evaluation on another model; NULL: none there';

@@ -4,9 +4,8 @@
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
 RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
-BEGIN ATOMIC
-	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
-END;
+RETURN (SELECT c.reward FROM cudal1.candidate AS c
+	WHERE c.candidate_id = cudal1_reward.candidate_id);
 COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
 'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided
 or discarded';

@@ -43,10 +43,8 @@ COMMENT ON FUNCTION cudal1.used_of IS 'what a role has of what its quotas limit'
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	-- 256 bytes stand for the row and its index entries, because short proposals fill a disk, too
-	SELECT 256::bigint + COALESCE(octet_length(code), 0) + COALESCE(octet_length(response), 0);
-END;
+-- 256 bytes stand for the row and its index entries, because short proposals fill a disk, too
+RETURN 256::bigint + COALESCE(octet_length(code), 0) + COALESCE(octet_length(response), 0);
 COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
@@ -85,13 +83,11 @@ COMMENT ON FUNCTION cudal1.room_of IS
 
 CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT format('role "%s" has used up its quota of %s', owner,
-			CASE quota WHEN 'candidates' THEN q.candidates || ' queued candidates'
-					   WHEN 'bytes' THEN q.bytes || ' stored bytes'
-					   ELSE q.requests || ' requests under way' END)
-		FROM cudal1.quota_of(owner) AS q;
-END;
+RETURN (SELECT format('role "%s" has used up its quota of %s', owner,
+		CASE quota WHEN 'candidates' THEN q.candidates || ' queued candidates'
+			WHEN 'bytes' THEN q.bytes || ' stored bytes'
+			ELSE q.requests || ' requests under way' END)
+	FROM cudal1.quota_of(owner) AS q);
 COMMENT ON FUNCTION cudal1.quota_reason IS
 'the message of a quota that is used up: candidates, bytes or requests';
 
