@@ -77,10 +77,8 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL OR base IS NULL OR changes IS NULL OR purpose IS NULL,
 		'22004', 'name, base, changes and purpose must not be null');
-	PERFORM cudal1.raise_if(
-		NOT cudal1.matches(name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
-		'name must be a lower case letter, and up to 62 lower case letters, digits '
-			'and _ after it');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
+		'name must be a lower case letter, and up to 62 lower case letters, digits and _ after it');
 	PERFORM cudal1.raise_if(jsonb_typeof(changes) <> 'object', '22023',
 		'changes must be a JSON object of profile columns');
 	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
@@ -89,10 +87,8 @@ BEGIN
 		EXISTS (SELECT FROM cudal1.profile AS b WHERE b.name = cudal1_add_profile.name), '23505',
 		format('profile "%s" exists already', cudal1_add_profile.name),
 		'A profile never changes. Give the new one another name.');
-	SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO valid
-		FROM pg_attribute AS a
-		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped
-			AND a.attname NOT IN ('name', 'shipped', 'purpose');
+	valid := ARRAY(SELECT k FROM json_object_keys(row_to_json(p)) AS k
+		WHERE k NOT IN ('name', 'shipped', 'purpose'));
 	PERFORM cudal1.raise_if(k <> ALL (valid), '22023',
 			format('changes has the unknown member "%s"', k), concat_ws(' ',
 				cudal1.nearest(k, valid),
