@@ -53,17 +53,13 @@ BEGIN
 	depth := 0;
 	WHILE codes <> '{}' LOOP
 		known := known || codes;
-		FOR candidate_id, shown_to, method, prompt_id, state, reward, gain IN
-			SELECT c.candidate_id, u.shown_to, o.method, o.prompt_id, c.state, c.reward,
-					cudal1.conservative_round(c.reward / (SELECT nullif(max(e.reward), 0)
-						FROM cudal1.candidate AS e WHERE e.candidate_id = ANY (o.exemplars)))
-				FROM unnest(codes, shown) AS u(candidate_id, shown_to)
-					JOIN cudal1.candidate AS c ON c.candidate_id = u.candidate_id
-					LEFT JOIN LATERAL cudal1.origin(c.candidate_id) AS o ON true
-				ORDER BY c.candidate_id
-		LOOP
-			RETURN NEXT;
-		END LOOP;
+		RETURN QUERY SELECT depth, c.candidate_id, u.shown_to, o.method, o.prompt_id, c.state,
+				c.reward, cudal1.conservative_round(c.reward / (SELECT nullif(max(e.reward), 0)
+					FROM cudal1.candidate AS e WHERE e.candidate_id = ANY (o.exemplars)))
+			FROM unnest(codes, shown) AS u(candidate_id, shown_to)
+				JOIN cudal1.candidate AS c ON c.candidate_id = u.candidate_id
+				LEFT JOIN LATERAL cudal1.origin(c.candidate_id) AS o ON true
+			ORDER BY c.candidate_id;
 		SELECT coalesce(array_agg(n.exemplar), '{}'), array_agg(n.candidate_id) INTO codes, shown
 			FROM (SELECT DISTINCT ON (e.id) e.id AS exemplar, u.id AS candidate_id
 					FROM unnest(codes) AS u(id), cudal1.origin(u.id) AS o,
