@@ -127,14 +127,14 @@ the code was pruned or the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
-	upper float8, half float8, wide boolean) LANGUAGE sql STABLE PARALLEL SAFE
+	upper float8, half float8, wide boolean, bottleneck text) LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT r.mask, c.candidate_id, c.state, c.failure,
 		   CASE c.state WHEN 'failed' THEN 0 WHEN 'successful' THEN coalesce((
 			SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY b)
 			FROM unnest(m.bucket_means) AS b), c.score) END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0
-			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END, c.wide
+			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END, c.wide, r.bottleneck
 	FROM cudal1.ablation_run AS r
 		JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
@@ -167,10 +167,9 @@ BEGIN ATOMIC
 					WHERE s.mask >> (i - 1) & 1 = 1) END,
 		   ARRAY(SELECT s.mask >> (i - 1) & 1 = 1
 			FROM generate_subscripts(a.switches, 1) AS i ORDER BY i),
-		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, r.bottleneck, s.wide
+		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, s.bottleneck, s.wide
 	FROM cudal1.find_ablation(cudal1_ablation_table.ablation_id) AS a
 		CROSS JOIN LATERAL cudal1.ablation_scores(a.ablation_id) AS s
-		JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id AND r.mask = s.mask
 	ORDER BY s.score DESC NULLS LAST, bit_count(s.mask::bit(8)), s.mask;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_table(bigint) IS
