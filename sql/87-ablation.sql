@@ -345,31 +345,24 @@ CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEF
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
-	n		bigint;
+	ids		bigint[];
 BEGIN
 	PERFORM cudal1.check_candidates(candidate_ids) WHERE candidate_ids IS NOT NULL;
+	ids := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
+		WHERE c.candidate_id = ANY (candidate_ids)
+			OR candidate_ids IS NULL AND c.state = 'successful' AND c.purpose = 'normal'
+		ORDER BY c.candidate_id);
 	IF model IS NOT NULL THEN
-		RETURN cudal1.ask_about('techniques', cudal1_extract_techniques.model,
-			coalesce(cudal1_extract_techniques.candidate_ids, ARRAY(
-				SELECT c.candidate_id FROM cudal1.candidate AS c
-					WHERE c.state = 'successful' AND c.purpose = 'normal')));
+		RETURN cudal1.ask_about('techniques', model, ids);
 	END IF;
-	WITH chosen AS MATERIALIZED (
-		SELECT c.candidate_id, c.code FROM cudal1.candidate AS c
-			WHERE c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL
-				AND c.state = 'successful' AND c.purpose = 'normal'),
-	looked AS (
-		INSERT INTO cudal1.technique_look (candidate_id, source)
-			SELECT c.candidate_id, 'keywords' FROM chosen AS c ORDER BY 1
-			ON CONFLICT DO NOTHING),
-	found AS (
-		INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
-			SELECT c.candidate_id, t.name, 'keywords'
-				FROM chosen AS c JOIN cudal1.technique AS t ON c.code ~* t.pattern
-				ORDER BY 1, 2
-			ON CONFLICT DO NOTHING)
-	SELECT count(*) INTO n FROM chosen;
-	RETURN n;
+	INSERT INTO cudal1.technique_look (candidate_id, source)
+		SELECT u.id, 'keywords' FROM unnest(ids) AS u (id) ON CONFLICT DO NOTHING;
+	INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
+		SELECT c.candidate_id, t.name, 'keywords'
+			FROM cudal1.candidate AS c JOIN cudal1.technique AS t ON c.code ~* t.pattern
+			WHERE c.candidate_id = ANY (ids) ORDER BY 1, 2
+		ON CONFLICT DO NOTHING;
+	RETURN cardinality(ids);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
