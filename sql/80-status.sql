@@ -320,24 +320,16 @@ what to do where something is wrong. For every role with a grant';
 
 CREATE VIEW cudal1.stat_device AS
 	SELECT d.device_key AS device, d.class, d.model, d.enabled,
-		COALESCE(s.measurements, 0::bigint) AS measurements,
-		COALESCE(s.successful, 0::bigint) AS successful, COALESCE(s.failed, 0::bigint) AS failed,
-		COALESCE(s.lost, 0::bigint) AS lost, COALESCE(s.wide, 0::bigint) AS wide,
-		s.device_seconds, s.clock_seconds,
-		   s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured,
-		   d.last_seen
-	FROM cudal1.device AS d
-		-- grouped once: a cluster has many devices, and the measurements no index by device
-		LEFT JOIN (
-			SELECT m.device_id, count(*) AS measurements,
-				   count(*) FILTER (WHERE m.reward > 0) AS successful,
-				   count(*) FILTER (WHERE m.reward = 0) AS failed,
-				   count(*) FILTER (WHERE m.reward IS NULL) AS lost,
-				   count(*) FILTER (WHERE m.wide) AS wide,
-				   sum(m.device_seconds) AS device_seconds,
-				   sum(m.clock_seconds) AS clock_seconds,
-				   max(m.measured_at) AS last_measured
-			FROM cudal1.measurement AS m GROUP BY m.device_id) AS s ON s.device_id = d.device_id;
+			count(m.measurement_id) AS measurements,
+			count(*) FILTER (WHERE m.reward > 0) AS successful,
+			count(*) FILTER (WHERE m.reward = 0) AS failed,
+			count(m.measurement_id) FILTER (WHERE m.reward IS NULL) AS lost,
+			count(*) FILTER (WHERE m.wide) AS wide, sum(m.device_seconds) AS device_seconds,
+			sum(m.clock_seconds) AS clock_seconds,
+			sum(m.clock_seconds) / NULLIF(sum(m.device_seconds), 0) AS clock_share,
+			max(m.measured_at) AS last_measured, d.last_seen
+		FROM cudal1.device AS d LEFT JOIN cudal1.measurement AS m USING (device_id)
+		GROUP BY d.device_id;
 COMMENT ON VIEW cudal1.stat_device IS
 'one row a device: how much it measured, how that ended, and for how long it was held';
 COMMENT ON COLUMN cudal1.stat_device.lost IS
