@@ -179,8 +179,8 @@ BEGIN
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled
 					THEN format('Enable it with SELECT cudal1_enable_device(%L, true).',
-						d.device_key) END,
-				CASE WHEN d.enabled AND NOT cudal1.is_served(d.last_seen)
+						d.device_key)
+					WHEN NOT cudal1.is_served(d.last_seen)
 					THEN 'The worker or agent that served it is gone, or finds it no more.' END,
 				CASE WHEN d.lost >= 5
 					THEN format('The measurements of %s candidates in a row were lost here: %s.',
