@@ -157,8 +157,7 @@ COMMENT ON FUNCTION cudal1.check_label IS
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(
-	ids IS NULL OR EXISTS (SELECT FROM unnest(ids) AS u (id) WHERE u.id IS NULL), '22004',
+RETURN cudal1.raise_if(ids IS NULL OR num_nulls(VARIADIC ids) > 0, '22004',
 	format(CASE WHEN ids IS NULL OR argument NOT LIKE '%s' THEN '%s must not be null'
 		ELSE '%s must not contain nulls' END, argument));
 COMMENT ON FUNCTION cudal1.check_ids IS

@@ -91,8 +91,7 @@ BEGIN
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
 	SELECT x.answered_at, x.answers INTO g.answered_at, g.answers FROM cudal1.campaign_group AS x
 		WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
-	PERFORM cudal1.raise_if(responses IS NULL
-			OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
+	PERFORM cudal1.raise_if(responses IS NULL OR num_nulls(VARIADIC responses) > 0
 			OR cardinality(responses) NOT BETWEEN 1 AND 10000, '22023',
 		'responses must be an array of 1 to 10000 texts');
 	PERFORM cudal1.raise_if(g.answered_at IS NOT NULL AND g.answers <> cardinality(responses),

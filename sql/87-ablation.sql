@@ -77,8 +77,7 @@ DECLARE
 	body	text;
 	n		int := cardinality(switches);
 BEGIN
-	PERFORM cudal1.raise_if(switches IS NULL
-		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL), '22004',
+	PERFORM cudal1.raise_if(switches IS NULL OR num_nulls(VARIADIC switches) > 0, '22004',
 		'switches must not be null');
 	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1, '22023',
