@@ -81,8 +81,6 @@ AS $$
 DECLARE
 	id		bigint;
 	jobs	bigint[];
-	-- an operator cancels the proposals of all roles
-	all_of	constant boolean := cudal1.is_operator();
 	hit		boolean;
 	n		bigint := 0;
 BEGIN
@@ -94,13 +92,14 @@ BEGIN
 				|| string_agg(DISTINCT format('role "%s"', p.created_by), ', ') || '.',
 				'No role proposed it.') FROM cudal1.proposal AS p WHERE p.candidate_id = u.id))
 		FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-		WHERE NOT all_of AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
+		-- an operator cancels what no role proposed, too
+		WHERE NOT cudal1.is_operator() AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
 			WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by));
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
 		ORDER BY u.id LOOP
 		hit := false;
 		UPDATE cudal1.proposal AS p SET wanted = false
-			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
+			WHERE p.candidate_id = id AND p.wanted AND cudal1.owns(p.created_by);
 		-- Jobs of another role that wants the candidate are not locked, because they would wait for
 		-- this transaction. Two roles that cancel at the same moment each see the other's proposal,
 		-- so the measurement goes on.
