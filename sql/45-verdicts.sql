@@ -90,9 +90,8 @@ BEGIN
 	PERFORM cudal1.place_candidate(c.candidate_id) WHERE 'successful' IN (ends, c.state);
 	-- the reference as its own candidate is good, bad or unchecked then
 	PERFORM cudal1.note_reference(t.task_id,
-			CASE ends WHEN 'successful' THEN 'good'
-				WHEN 'discarded' THEN CASE failure WHEN 'unverified' THEN 'bad' ELSE 'unchecked' END
-				ELSE 'bad' END,
+			CASE WHEN failure IS NULL THEN 'good' WHEN failure IN ('lost', 'cancelled')
+				THEN 'unchecked' ELSE 'bad' END,
 			CASE ends WHEN 'failed' THEN format('%s it fails (%s)%s: %s',
 				CASE t.baseline WHEN 'reference' THEN 'as its own candidate'
 					ELSE format('as baseline "%s"', t.baseline) END, failure,
