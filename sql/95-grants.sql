@@ -137,14 +137,10 @@ COMMENT ON FUNCTION cudal1.store IS
 
 CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
 	OUT requests bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-DECLARE
-	q		constant record := cudal1.quota_of(owner);
-	u		constant record := cudal1.used_of(owner);
-BEGIN
-	SELECT v.name, v.used, coalesce(v.room, 1000000000000) INTO quota, used, requests
-		FROM (VALUES
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT v.name, v.used, coalesce(v.room, 1000000000000)
+		FROM cudal1.quota_of(owner) AS q, cudal1.used_of(owner) AS u, LATERAL (VALUES
 			(1, 'requests', u.requests, q.requests - u.requests),
 			-- answers become candidates without a further check, so requests are checked here
 			(2, 'candidates', u.candidates + u.requests,
@@ -152,8 +148,7 @@ BEGIN
 			(3, 'bytes', u.bytes, CASE WHEN u.bytes > q.bytes THEN 0 END))
 			AS v (place, name, used, room)
 		ORDER BY v.room, v.place LIMIT 1;
-END
-$$;
+END;
 COMMENT ON FUNCTION cudal1.request_room IS
 'how many more requests a role may have under way, and the quota that ends there';
 
