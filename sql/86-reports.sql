@@ -344,10 +344,8 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 	convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
-	SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
-			r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
-		FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
-			unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
+	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
+		unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8,
 	boolean, text[], text, text) IS
