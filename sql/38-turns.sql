@@ -33,14 +33,9 @@ BEGIN
 	FOR w IN
 		-- each entry is the first of the index of claims behind the one before
 		WITH RECURSIVE place AS (
-			SELECT n.name, l.language, h.cores, h.trainer
+			SELECT n.name, l.language, 0 AS cores, '' COLLATE pg_catalog."C" AS trainer
 				FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS n (name)
 					CROSS JOIN unnest(d.languages) AS l (language)
-					CROSS JOIN LATERAL (
-						SELECT x.cores, x.trainer FROM cudal1.job AS x
-							WHERE x.device = n.name AND x.language = l.language
-								AND x.state = 'queued' AND x.cores <= d.cores
-							ORDER BY x.cores, x.trainer LIMIT 1) AS h
 			UNION ALL
 			SELECT p.name, p.language, h.cores, h.trainer
 				FROM place AS p CROSS JOIN LATERAL (
@@ -55,6 +50,7 @@ BEGIN
 				array_agg(p.language) AS languages, array_agg(p.cores) AS cores
 			FROM place AS p CROSS JOIN clock AS c
 				LEFT JOIN cudal1.turn AS t ON t.device_id = d.device_id AND t.trainer = p.trainer
+			WHERE p.cores > 0
 			GROUP BY p.trainer, t.due, c.count, t.claimed_at
 			ORDER BY greatest(t.due, c.count), p.trainer = '', t.claimed_at NULLS FIRST
 	LOOP
