@@ -456,8 +456,7 @@ BEGIN ATOMIC
 		-- bins between the ends may be empty
 		SELECT generate_series(min(b.k), max(b.k)) AS k FROM labelled AS b)
 	SELECT l.label, i.k * width, (i.k + 1) * width, exp(i.k * width), exp((i.k + 1) * width),
-			count(x.k),
-			count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
+			count(x.k), count(x.k)::float8 / sum(count(x.k)) OVER (PARTITION BY l.label)
 		FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
 			CROSS JOIN bins AS i
 			LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
@@ -482,9 +481,8 @@ RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT cudal1.raise_if(
-		(SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
-		IS NOT TRUE, '22023', 'argument "fractions" must hold numbers between 0 and 1',
-		'For instance {0.1,0.5,0.9}.');
+		(fractions <> '{}' AND 0 <= ALL (fractions) AND 1 >= ALL (fractions)) IS NOT TRUE, '22023',
+		'argument "fractions" must hold numbers between 0 and 1', 'For instance {0.1,0.5,0.9}.');
 	SELECT g.level, f.fraction, cudal1.conservative_round(f.speedup)
 	FROM (SELECT c.level, c.place,
 		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
@@ -505,8 +503,7 @@ CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] D
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
-	SELECT cudal1.raise_if((SELECT bool_and(COALESCE(x >= 0 AND x < 'infinity', false))
-			FROM unnest(cudal1_fast_p.p) AS x) IS NOT TRUE, '22023',
+	SELECT cudal1.raise_if((p <> '{}' AND 0 <= ALL (p) AND 'infinity' > ALL (p)) IS NOT TRUE, '22023',
 		'argument "p" must hold speedups, which are not negative', 'For instance {1,1.5,2}.');
 	SELECT c.level, x.p, count(*) FILTER (WHERE c.speedup > x.p)::float8
 			/ NULLIF(count(c.speedup), 0)
