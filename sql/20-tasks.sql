@@ -414,17 +414,15 @@ submitted again. Errors: 42704 unknown task, 42501 another role''s';
 CREATE FUNCTION @extschema@.cudal1_withdraw(candidate_id bigint, reason text)
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
-DECLARE
-	c		cudal1.candidate;
 BEGIN
 	PERFORM cudal1.check_candidates(ARRAY[candidate_id], 'candidate_id');
 	PERFORM cudal1.check_reason(reason);
 	PERFORM cudal1.stop_jobs(ARRAY(SELECT x.job_id FROM cudal1.job AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id), 'withdrawn');
-	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
-		WHERE x.candidate_id = cudal1_withdraw.candidate_id FOR NO KEY UPDATE;
-	PERFORM cudal1.give_verdict(c, 'withdrawn', c.measurement_id,
-		format('withdrawn by an operator: %s', reason));
+	PERFORM cudal1.give_verdict(w.c, 'withdrawn', (w.c).measurement_id,
+			'withdrawn by an operator: ' || reason)
+		FROM (SELECT x AS c FROM cudal1.candidate AS x
+			WHERE x.candidate_id = cudal1_withdraw.candidate_id FOR NO KEY UPDATE) AS w;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_withdraw(bigint, text) IS
