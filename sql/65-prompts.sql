@@ -269,7 +269,6 @@ DECLARE
 			CROSS JOIN LATERAL jsonb_to_record(e.arg) AS a (name text, dtype text, role text,
 				shape text, value text)
 			JOIN cudal1.dtypes() AS f ON f.name = a.dtype);
-	exact	constant text := 'integers and booleans exactly, floating-point values within ';
 BEGIN
 	RETURN cudal1.compose_prompt(contrastive, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
@@ -277,10 +276,11 @@ BEGIN
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
 		t.name, facts.fence, facts.written, facts.compiled, t.reference,
 		CASE WHEN t.signature IS NULL THEN '' ELSE entry END,
-		CASE WHEN num_nulls(t.rtol, t.atol) = 2
-			THEN exact || 'the tolerance of their dtype (for float32, 1e-4 of what the output '
+		'integers and booleans exactly, floating-point values within '
+			|| CASE WHEN num_nulls(t.rtol, t.atol) = 2
+			THEN 'the tolerance of their dtype (for float32, 1e-4 of what the output '
 				'varies by from input to input plus 1e-3 of the value)'
-			ELSE exact || format('%s of what the output varies by from input to input plus %s of '
+			ELSE format('%s of what the output varies by from input to input plus %s of '
 				'the value', coalesce(t.atol::text, 'the usual share (1e-4 for float32)'),
 				coalesce(t.rtol::text, 'the usual share (1e-3 for float32)')) END,
 		codes, scores, counters, failed, reasons, template);
@@ -545,7 +545,6 @@ AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	in_pool	int := cudal1.find_pool(pool, true);
-	rewards	float8[];
 	island	int;
 	id		bigint;
 BEGIN
@@ -562,10 +561,6 @@ BEGIN
 			format('candidate %s belongs to another task than "%s"', c.candidate_id, t.name))
 		FROM cudal1.candidate AS c
 		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars);
-	rewards := ARRAY(SELECT coalesce(c.reward, 0)
-		FROM unnest(cudal1_record_prompt.exemplars) WITH ORDINALITY AS u (id, n)
-			JOIN cudal1.candidate AS c ON c.candidate_id = u.id
-		ORDER BY u.n);
 	-- one of the islands that hold all exemplars: the answers are placed there
 	SELECT i.island INTO island FROM cudal1.island AS i
 		WHERE i.task_id = t.task_id AND i.pool_id = in_pool
@@ -579,8 +574,11 @@ BEGIN
 	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, exemplars, scores,
 			probabilities, system, prompt, created_by)
 		VALUES (t.task_id, in_pool, 'recorded', island,
-			cudal1_record_prompt.exemplars, rewards, '{}', nullif(cudal1_record_prompt.system, ''),
-			cudal1_record_prompt.prompt, cudal1.caller())
+			cudal1_record_prompt.exemplars, ARRAY(SELECT coalesce(c.reward, 0)
+				FROM unnest(cudal1_record_prompt.exemplars) WITH ORDINALITY AS u (id, n)
+					JOIN cudal1.candidate AS c ON c.candidate_id = u.id ORDER BY u.n),
+			'{}', nullif(cudal1_record_prompt.system, ''), cudal1_record_prompt.prompt,
+			cudal1.caller())
 		RETURNING q.prompt_id INTO id;
 	PERFORM cudal1.store(cudal1.caller(), 256 + octet_length(prompt)
 		+ coalesce(octet_length(system), 0));
