@@ -206,7 +206,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
 'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors:
 42704 unknown, 42501 another role''s';
 
-CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
+CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane)
 RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
@@ -225,7 +225,7 @@ BEGIN
 			CASE kind WHEN 'augment' THEN 'bucket' ELSE o ->> 'strategy' END, kind,
 			(o ->> 'temperature')::float8, NULL, y.name, c.created_by, o ->> 'template',
 			(o ->> 'failures')::int) AS p
-		WHERE t.task_id = l.task_id AND y.pool_id = lane_prompt.pool_id;
+		WHERE t.task_id = l.task_id AND y.pool_id = c.pool_id;
 	UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id AND once;
 	RETURN id;
 END
@@ -233,21 +233,21 @@ $$;
 COMMENT ON FUNCTION cudal1.lane_prompt IS
 'the prompt of a lane''s next request: the same, or a fresh one with exemplars or failures';
 
-CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
+CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane)
 RETURNS cudal1.campaign_group LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
 	g		cudal1.campaign_group;
 BEGIN
 	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
-		VALUES (l.lane_id, cudal1.lane_prompt(c, l, make_group.pool_id),
+		VALUES (l.lane_id, cudal1.lane_prompt(c, l),
 			format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
 		RETURNING x.* INTO g;
 	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
 	RETURN g;
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt from a pool and opens a group for it';
+COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt and opens a group for it';
 
 CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
@@ -376,7 +376,7 @@ BEGIN
 		RETURN 1;
 	END IF;
 	IF c.kind = 'contrastive' AND want > 0 THEN
-		g := cudal1.make_group(c, l, c.pool_id);
+		g := cudal1.make_group(c, l);
 		most := greatest(most, want);
 	END IF;
 	-- a campaign waits while its owner has used up a quota
@@ -387,7 +387,7 @@ BEGIN
 	END IF;
 	FOR i IN 1 .. want LOOP
 		IF id IS NULL OR c.kind = 'evolve' OR o -> 'failures' <> '0' THEN
-			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l, c.pool_id));
+			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l));
 		END IF;
 		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, round, method, group_key,
 				priority, created_by)

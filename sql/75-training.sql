@@ -57,7 +57,8 @@ BEGIN
 					c.name), 'Take groups outside of long transactions.');
 		END;
 	END LOOP;
-	g := cudal1.make_group(c, l, CASE WHEN pool = 'main' THEN c.pool_id ELSE from_pool END);
+	c.pool_id := CASE WHEN pool = 'main' THEN c.pool_id ELSE from_pool END;
+	g := cudal1.make_group(c, l);
 	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size, p.system
 		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id)
 			WHERE p.prompt_id = g.prompt_id;
