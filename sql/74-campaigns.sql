@@ -234,19 +234,14 @@ COMMENT ON FUNCTION cudal1.lane_prompt IS
 'the prompt of a lane''s next request: the same, or a fresh one with exemplars or failures';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane)
-RETURNS cudal1.campaign_group LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	g		cudal1.campaign_group;
-BEGIN
+RETURNS cudal1.campaign_group LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
 	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
 		VALUES (l.lane_id, cudal1.lane_prompt(c, l),
 			format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
-		RETURNING x.* INTO g;
-	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
-	RETURN g;
-END
-$$;
+		RETURNING x.*;
+END;
 COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt and opens a group for it';
 
 CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
