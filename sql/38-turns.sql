@@ -1,13 +1,8 @@
 /*
- * Turns (docs/scale.md). Of the trainers that wait for a device the next is the one whose last
- * claim there is longest ago, and of its jobs the most urgent, then the oldest.
- *
- * A device counts the jobs that it claimed, and a trainer is due again when the count has grown by
- * its own jobs over its weight. One that had nothing to do is due at once and gains nothing by
- * having waited. What no trainer asked for is a trainer without a name, with an eighth of a share.
- *
- * Each device counts by itself, so claims of two devices do not wait for each other. A claim reads
- * an index entry for each trainer that waits, and steps over jobs that are locked or not due.
+ * Turns: docs/scale.md has their rules. A device counts the jobs that it claimed, and a trainer is
+ * due again when the count has grown by its own jobs over its weight. One that had nothing to do is
+ * due at once. What no trainer asked for is a trainer without a name. Each device counts by itself,
+ * so claims of two devices do not wait for each other.
  */
 CREATE FUNCTION @extschema@.cudal1_set_weight(role name, weight float8)
 RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER

@@ -303,12 +303,9 @@ it, and an import over one is only a proposal. Of several devices the first sets
 cudal1.imported_score keeps the last score of each, for reports of a device. Operators only';
 
 /*
- * Whether devices can be trusted, and whether scores hold.
- *
- * A/A measurements have a known answer, 1. Each device has a control chart of theirs: the mean of
- * the last four of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its
- * limit 0.5 = sqrt(1 / 4) is where the mean of independent values leaves the spread that the
- * profile allows a single one. The chart tells operators, and decides nothing.
+ * Whether devices can be trusted, and whether scores hold. docs/operation.md says what the chart of
+ * a device is. Its limit 0.5 = sqrt(1 / 4) is where the mean of four independent values leaves the
+ * spread that the profile allows a single one.
  */
 
 CREATE VIEW cudal1.aa_chart AS

@@ -1,13 +1,7 @@
 /*
- * Reports: the columns of the paper's tables 4 to 7.
- *
- * The reward that chose the best of many candidates is biased upwards: among equals the luckiest
- * measurement wins.  So where any of a task's successful candidates has been evaluated (a
- * measurement of its own, after the choice), evaluations alone speak for that task; where none has,
- * its best reward does, and a NOTICE says so.
- *
- * A report costs tasks, evaluations and imports, not candidates: the best reward of a task is the
- * head of an index.
+ * Reports. Where any of a task's successful candidates has been evaluated, evaluations alone speak
+ * for that task, else its best reward (docs/reports.md says why). A report costs tasks, evaluations
+ * and imports, not candidates: the best reward of a task is the head of an index.
  */
 
 CREATE FUNCTION cudal1.proposals_of(candidate bigint, by_method text, in_pool int)
