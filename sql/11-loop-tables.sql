@@ -240,10 +240,6 @@ COMMENT ON TABLE cudal1.review IS
 COMMENT ON COLUMN cudal1.review.suspicion IS
 '0: the code does its work faster; 1: it is paid for something else';
 
-/*
- * Where codes lie that exemplars are drawn from: pools, buckets of scores, islands.
- */
-
 -- no foreign keys: a pool is seeded with millions of codes at once
 CREATE TABLE cudal1.pool_code (
 	task_id				bigint NOT NULL,

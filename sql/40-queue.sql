@@ -389,10 +389,6 @@ $$;
 COMMENT ON FUNCTION cudal1.expire_leases IS
 'requeues running jobs whose lease ended, cancels what is overdue, places what waits for it';
 
-/*
- * What workers and agents need beside the entry points of the queue.
- */
-
 CREATE FUNCTION cudal1.preloaded() RETURNS boolean LANGUAGE c STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_preloaded';
 COMMENT ON FUNCTION cudal1.preloaded IS

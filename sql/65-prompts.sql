@@ -233,10 +233,6 @@ and the probability of being drawn first at the temperature (NULL: the task''s).
 is log, buckets, means and softmax are those of ln(reward), while lower, upper and mean are given as
 speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 a bad temperature';
 
-/*
- * Prompts: a draw, its words, its record.
- */
-
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, gpu boolean, hardware text, name text,
 	fence text, written text, compiled text, reference text, entry text, tolerance text,
 	codes text[], scores float8[], counters text[], failed text[], reasons text[], template text)
@@ -593,10 +589,6 @@ three sections. pool: where cudal1_submit_response() places the answers. system:
 system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 42501 another role''s
 pool, 22023 an empty prompt or an exemplar of another task, 22004 NULLs, 54000 a prompt above 4 MiB,
 53400 a quota is used up';
-
-/*
- * What models send.
- */
 
 CREATE FUNCTION cudal1.parse_response(response text, code_alone boolean)
 RETURNS TABLE (analysis text, design text, code text, reason text)

@@ -362,10 +362,6 @@ methods, tasks, campaign, pool: NULL is all; they choose rows, while advantages 
 whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0
 not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or reward';
 
-/*
- * Arithmetic of rounds, rewards and groups.
- */
-
 CREATE FUNCTION @extschema@.cudal1_conservative_round(speedup float8)
 RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';

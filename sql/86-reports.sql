@@ -463,10 +463,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boo
 are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
 Other arguments and errors as in cudal1_speedup_report(); 22023 for a bad width';
 
-/*
- * Reports that ask for figures of one's own choice, and the list of all tasks.
- */
-
 CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}', device text DEFAULT NULL,
 	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL,
