@@ -111,20 +111,14 @@ of another role, or a profile for another role''s task that is not default, trai
 task''s, 22023 options, 23505 the name is taken, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
-RETURNS cudal1.campaign LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-AS $$
-DECLARE
-	c		cudal1.campaign;
-BEGIN
+RETURNS cudal1.campaign LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	SELECT cudal1.check_name('campaign', name);
 	-- the owner is checked before the lock, which would make the true owner wait
-	PERFORM cudal1.check_name('campaign', name);
-	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
-	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
-	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id
-		FOR NO KEY UPDATE;
-	RETURN c;
-END
-$$;
+	SELECT cudal1.check_owner(format('campaign "%s"', x.name), x.created_by)
+		FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
+	SELECT x.* FROM cudal1.campaign AS x WHERE x.name = find_campaign.name FOR NO KEY UPDATE;
+END;
 COMMENT ON FUNCTION cudal1.find_campaign IS 'the caller''s campaign of this name, locked';
 
 CREATE FUNCTION cudal1.seconds_of(c cudal1.campaign)
