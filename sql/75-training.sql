@@ -134,16 +134,13 @@ DECLARE
 	its_task	bigint;
 BEGIN
 	PERFORM cudal1.raise_if(group_key IS NULL, '22004', 'group_key must not be null');
-	SELECT array_agg(DISTINCT o.name ORDER BY o.name) INTO owners FROM (
-		SELECT p.created_by AS name FROM cudal1.proposal AS p
+	owners := ARRAY(SELECT p.created_by FROM cudal1.proposal AS p
 			WHERE p.group_key = cudal1_group_result.group_key
-		UNION ALL
-		SELECT r.created_by FROM cudal1.request AS r
+		UNION SELECT r.created_by FROM cudal1.request AS r
 			WHERE r.group_key = cudal1_group_result.group_key
-		UNION ALL
-		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
+		UNION SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
 			USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
-			WHERE g.group_key = cudal1_group_result.group_key) AS o;
+			WHERE g.group_key = cudal1_group_result.group_key ORDER BY 1);
 	PERFORM cudal1.raise_if((owner = ANY (owners)) IS NOT TRUE, '42704',
 			format('role "%s" has no group "%s"', owner, group_key),
 			'Groups come from cudal1_next_group(), or are the group_key of submissions.')
@@ -157,7 +154,7 @@ BEGIN
 		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
 	PERFORM cudal1.raise_if(usable = '{}', '42704',
 		format('group "%s" does not exist', group_key),
-		CASE WHEN owners IS NULL
+		CASE WHEN owners = '{}'
 			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
 			ELSE format('To read that of another role, name it as owner: %s.',
 			array_to_string(owners, ', ')) END);
