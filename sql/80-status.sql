@@ -87,17 +87,16 @@ BEGIN
 				WHERE n.oid = own.extnamespace AND a.privilege_type = 'CREATE'
 					AND a.grantee NOT IN (n.nspowner, own.extowner)
 				GROUP BY n.nspname) AS o;
-	RETURN QUERY SELECT 'foreign functions', left(o.signatures, 2000),
+	RETURN QUERY SELECT 'foreign functions', left(string_agg(f.oid::regprocedure::text, ', '
+				ORDER BY f.oid::regprocedure::text), 2000),
 			'They are not the extension''s but bear such names, and may be called in place of its '
 			'own: drop them.'
-		FROM (SELECT string_agg(f.oid::regprocedure::text, ', '
-					ORDER BY f.oid::regprocedure::text) AS signatures
-				FROM pg_proc AS f
-				WHERE f.pronamespace = own.extnamespace AND starts_with(f.proname::text, 'cudal1_')
-					AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
-						AND d.objid = f.oid AND d.deptype = 'e'
-						AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = own.oid)) AS o
-		WHERE o.signatures IS NOT NULL;
+		FROM pg_proc AS f
+		WHERE f.pronamespace = own.extnamespace AND starts_with(f.proname::text, 'cudal1_')
+			AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
+				AND d.objid = f.oid AND d.deptype = 'e'
+				AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = own.oid)
+		HAVING count(*) > 0;
 
 	-- the library, the worker, the switches
 	RETURN QUERY SELECT 'preload', CASE WHEN p.preloaded THEN 'yes' ELSE 'no' END,
