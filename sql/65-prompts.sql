@@ -383,17 +383,15 @@ BEGIN
 		VALUES (cudal1_add_prompt_template.name, cudal1_add_prompt_template.kind, words, preface)
 		ON CONFLICT (name) DO NOTHING
 		RETURNING x.template_id INTO id;
-	IF NOT FOUND THEN
+	PERFORM cudal1.store(cudal1.caller(), 256 + octet_length(concat(words, preface))) WHERE FOUND;
+	IF id IS NULL THEN
 		SELECT x.template_id INTO id FROM cudal1.prompt_template AS x
 			WHERE x.name = cudal1_add_prompt_template.name AND x.text = words
 				AND x.kind = cudal1_add_prompt_template.kind
 				AND x.system IS NOT DISTINCT FROM preface;
 		PERFORM cudal1.raise_if(NOT FOUND, '23505',
 			format('template "%s" exists with other words', name), 'Add it under another name.');
-		RETURN id;
 	END IF;
-	PERFORM cudal1.store(cudal1.caller(),
-		256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	RETURN id;
 END
 $$;
@@ -495,7 +493,7 @@ BEGIN
 			drawn.island, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidates, preface, words, make_prompt.owner)
 		RETURNING q.prompt_id INTO id;
-	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
+	PERFORM cudal1.store(owner, 256 + octet_length(concat(words, preface)));
 	-- campaigns ask for at most four, and begin with none
 	IF kind = 'contrastive' AND n > 4 AND cardinality(drawn.candidates) < n THEN
 		RAISE NOTICE 'the prompt shows % of % exemplars, because strategy % finds no more',
@@ -576,8 +574,7 @@ BEGIN
 			'{}', nullif(cudal1_record_prompt.system, ''), cudal1_record_prompt.prompt,
 			cudal1.caller())
 		RETURNING q.prompt_id INTO id;
-	PERFORM cudal1.store(cudal1.caller(), 256 + octet_length(prompt)
-		+ coalesce(octet_length(system), 0));
+	PERFORM cudal1.store(cudal1.caller(), 256 + octet_length(concat(prompt, system)));
 	RETURN id;
 END
 $$;
