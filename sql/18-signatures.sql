@@ -158,8 +158,7 @@ COMMENT ON FUNCTION cudal1.json_parts IS
 
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
 RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN octet_length(value) > most_bytes THEN false
-	ELSE value ~ pattern END;
+RETURN CASE WHEN octet_length(value) > most_bytes THEN false ELSE value ~ pattern END;
 COMMENT ON FUNCTION cudal1.matches IS
 'whether a text of at most so many bytes matches a regular expression, for which some are too long';
 
@@ -397,5 +396,4 @@ BEGIN
 	RETURN jsonb_set(signature, '{args}', args);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_signature IS
-'a signature with its defaults; error 22023';
+COMMENT ON FUNCTION cudal1.check_signature IS 'a signature with its defaults; error 22023';

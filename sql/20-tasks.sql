@@ -123,8 +123,7 @@ LANGUAGE sql STABLE PARALLEL SAFE		-- as format() is: else PostgreSQL would not 
 RETURN CASE WHEN t.reference_state = 'bad'
 			THEN format('the reference of task "%s" cannot be measured: %s', t.name,
 				t.reference_detail)
-		WHEN t.options ->> 'weak' = 'refuse'
-			THEN cudal1.weakness(t) END;
+		WHEN t.options ->> 'weak' = 'refuse' THEN cudal1.weakness(t) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task: bad, or weak where it refuses that; NULL: it can';
 

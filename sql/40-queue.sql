@@ -36,8 +36,7 @@ BEGIN
 				|| array_to_string(cudal1.languages(), ', ')
 		WHEN device ? 'details' AND jsonb_typeof(device -> 'details') <> 'object'
 			THEN 'details of device must be a JSON object'
-		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB'
-		END;
+		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB' END;
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
 	INSERT INTO cudal1.device AS d (device_key, host, class, model, cores, languages, details)
 		SELECT register_device.host || ' ' || (device ->> 'key'), register_device.host,

@@ -203,8 +203,7 @@ CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DE
 	pool text DEFAULT 'main')
 RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
 	probability float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20 SET enable_seqscan = off
-	SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 20 SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
 	SELECT cudal1.check_number('temperature', coalesce(temperature, 1), 1e-6, 1e9);
 	-- one that is retired has its buckets still
@@ -561,8 +560,7 @@ BEGIN
 			AND cudal1_record_prompt.exemplars <> '{}'
 			AND NOT EXISTS (SELECT FROM unnest(cudal1_record_prompt.exemplars) AS u (id)
 				WHERE NOT EXISTS (SELECT FROM cudal1.pool_code AS s
-					WHERE s.candidate_id = u.id AND s.pool_id = i.pool_id
-						AND s.bucket IS NOT NULL
+					WHERE s.candidate_id = u.id AND s.pool_id = i.pool_id AND s.bucket IS NOT NULL
 						AND s.island IN (i.island, CASE WHEN i.shared THEN -1 ELSE i.island END)))
 		ORDER BY random() LIMIT 1;
 	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, exemplars, scores,

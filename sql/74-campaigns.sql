@@ -77,8 +77,7 @@ BEGIN
 				CASE WHEN m.model_id IS NULL THEN coalesce(o ->> 'method', cudal1_add_campaign.kind)
 					 WHEN o ->> 'method' IS NOT NULL AND cardinality(models) = 1 THEN o ->> 'method'
 					 ELSE coalesce(o ->> 'method', cudal1_add_campaign.kind) || ': ' || m.name END
-			FROM cudal1.task AS t
-				LEFT JOIN cudal1.model AS m ON m.name = ANY (models)
+			FROM cudal1.task AS t LEFT JOIN cudal1.model AS m ON m.name = ANY (models)
 			WHERE t.name = ANY (tasks)
 				OR tasks IS NULL AND t.retired_at IS NULL AND t.reference_state <> 'bad'
 			ORDER BY t.task_id, m.model_id;
@@ -132,8 +131,7 @@ RETURNS void LANGUAGE sql VOLATILE PARALLEL UNSAFE
 AS $$
 	UPDATE cudal1.campaign AS x
 		SET state = set_campaign.state, note = set_campaign.note,
-			active_seconds = cudal1.seconds_of(x),
-			resumed_at = clock_timestamp(),
+			active_seconds = cudal1.seconds_of(x), resumed_at = clock_timestamp(),
 			finished_at = CASE WHEN set_campaign.state = 'finished' THEN clock_timestamp() END
 		WHERE x.campaign_id = c.campaign_id;
 $$;
@@ -341,8 +339,7 @@ BEGIN
 		SELECT count(DISTINCT r.candidate_id) INTO successes
 			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
 			WHERE o ? 'successes' AND r.lane_id = l.lane_id AND cudal1.is_correct(x);
-		want := least(trials - l.trials, (o ->> 'successes')::int - successes - busy,
-			ahead - busy);
+		want := least(trials - l.trials, (o ->> 'successes')::int - successes - busy, ahead - busy);
 		over := CASE WHEN successes >= (o ->> 'successes')::int
 				THEN format('%s correct codes', successes)
 			WHEN l.trials >= trials AND busy = 0 THEN CASE c.kind

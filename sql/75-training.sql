@@ -10,8 +10,7 @@ RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
 RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
 	AND (c.options ->> 'groups' IS NULL OR l.groups < (c.options ->> 'groups')::int)
 	AND NOT EXISTS (SELECT FROM cudal1.task AS t
-		WHERE t.task_id = l.task_id
-			AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
+		WHERE t.task_id = l.task_id AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
 COMMENT ON FUNCTION cudal1.has_groups IS 'whether a lane of this campaign has groups to hand out';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
@@ -152,8 +151,7 @@ BEGIN
 	PERFORM cudal1.raise_if(cardinality(usable) > 1, '22023',
 		format('group "%s" is one of several roles', group_key),
 		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
-	PERFORM cudal1.raise_if(usable = '{}', '42704',
-		format('group "%s" does not exist', group_key),
+	PERFORM cudal1.raise_if(usable = '{}', '42704', format('group "%s" does not exist', group_key),
 		CASE WHEN owners = '{}'
 			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
 			ELSE format('To read that of another role, name it as owner: %s.',
@@ -210,8 +208,7 @@ BEGIN
 	RETURN QUERY
 		SELECT p.proposal_id, r.request_id, r.round
 			FROM cudal1.proposal AS p JOIN cudal1.task AS t ON t.task_id = p.task_id
-				LEFT JOIN cudal1.request AS r
-					ON p.proposal_key = 'request ' || r.request_id
+				LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id
 						AND r.candidate_id = p.candidate_id AND r.created_by = p.created_by
 				LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
 				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
@@ -455,8 +452,7 @@ BEGIN
 			FROM token AS t)
 	SELECT sum((least(b.ratio * b.advantage, b.bound * b.advantage)
 				- coalesce(beta * b.divergence, 0)) / b.weight), sum(b.divergence / b.weight),
-			count(*) FILTER (WHERE b.bound * b.advantage < b.ratio * b.advantage)
-				/ tokens::float8
+			count(*) FILTER (WHERE b.bound * b.advantage < b.ratio * b.advantage) / tokens::float8
 		FROM bounded AS b;
 END
 $$;

@@ -303,8 +303,7 @@ BEGIN
 					FILTER (WHERE x.error IS NOT NULL))[1] AS error
 				FROM cudal1.request AS x
 				WHERE x.model_id = m.model_id AND x.state = 'queued') AS q
-		WHERE q.n > 0
-			AND (NOT m.enabled OR m.not_before > clock_timestamp() OR q.error IS NOT NULL)
+		WHERE q.n > 0 AND (NOT m.enabled OR m.not_before > clock_timestamp() OR q.error IS NOT NULL)
 		ORDER BY m.name;
 END
 $$;
@@ -361,8 +360,7 @@ COMMENT ON VIEW cudal1.stat_task IS
 took; measurements of every purpose count';
 
 CREATE VIEW cudal1.cost AS
-	SELECT x.profile, x.class, count(*) AS candidates,
-		   avg(x.seconds) AS mean_seconds,
+	SELECT x.profile, x.class, count(*) AS candidates, avg(x.seconds) AS mean_seconds,
 		   percentile_cont(0.5) WITHIN GROUP (ORDER BY x.seconds) AS p50_seconds,
 		   percentile_cont(0.9) WITHIN GROUP (ORDER BY x.seconds) AS p90_seconds,
 		   avg(x.seconds) FILTER (WHERE x.successful) AS successful_seconds
@@ -408,8 +406,7 @@ AS $$
 	SELECT x.candidate_id FROM cudal1.candidate AS x
 		WHERE x.state = 'failed' AND x.decided_at < prunable.latest AND x.code <> ''
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-			AND x.purpose <> 'reference'
-			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
+			AND x.purpose <> 'reference' AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
 				WHERE i.candidate_id = x.candidate_id AND i.reward > 0);
 $$;
 COMMENT ON FUNCTION cudal1.prunable IS

@@ -19,8 +19,7 @@ CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFA
 LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off SET enable_bitmapscan = off
 	SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off SET jit = off
 AS $$
-	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
-		FROM cudal1.candidate AS c
+	SELECT c.candidate_id, c.reward, c.score, c.measurement_id FROM cudal1.candidate AS c
 		WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
 			AND c.purpose = 'normal' AND NOT c.imported
 			-- OFFSET 0 keeps the planner from joining all proposals of the method: rows are asked
@@ -93,8 +92,7 @@ BEGIN
 	-- in an index (LATERAL), sets are asked with NOT IN or with IN under OR, which are hashed, and
 	-- one sort brings the rows of a task together.
 	WITH tasks AS MATERIALIZED (
-		SELECT t.task_id, t.device_model
-		FROM cudal1.task AS t
+		SELECT t.task_id, t.device_model FROM cudal1.task AS t
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN t.device = ANY (cudal1.classes()) THEN t.device
 						ELSE coalesce((SELECT f.class FROM cudal1.language_facts() AS f
@@ -104,8 +102,7 @@ BEGIN
 		WHERE coalesce(k.name = class, true) AND t.retired_at IS NULL
 			AND (ids IS NULL OR t.task_id IN (SELECT unnest(ids)))
 	), evaluations AS MATERIALIZED (
-		SELECT t.task_id, e.*
-		FROM tasks AS t
+		SELECT t.task_id, e.* FROM tasks AS t
 		CROSS JOIN LATERAL (
 			-- the last evaluation of a candidate on a model, failures (reward 0) included
 			SELECT DISTINCT ON (m.candidate_id, m.device_model) m.candidate_id,
@@ -451,8 +448,7 @@ BEGIN ATOMIC
 		SELECT generate_series(min(b.k), max(b.k)) AS k FROM labelled AS b)
 	SELECT l.label, i.k * width, (i.k + 1) * width, exp(i.k * width), exp((i.k + 1) * width),
 			count(x.k), count(x.k)::float8 / sum(count(x.k)) OVER (PARTITION BY l.label)
-		FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
-			CROSS JOIN bins AS i
+		FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l CROSS JOIN bins AS i
 			LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
 		GROUP BY l.label, l.place, i.k
 		ORDER BY l.place, i.k;
@@ -598,8 +594,7 @@ BEGIN
 						WHEN v.is_own THEN c.detail END AS detail) AS k
 			WHERE b.speedup IS NULL AND c.task_id = t.task_id
 				AND c.purpose IN ('normal', 'withheld')
-				AND k.state <> 'successful'
-				AND (v.is_own OR e.outcome IS NOT NULL OR i.reward = 0)
+				AND k.state <> 'successful' AND (v.is_own OR e.outcome IS NOT NULL OR i.reward = 0)
 				AND (num_nulls(cudal1_task_report.method, only_pool) = 2
 					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 						cudal1_task_report.method, only_pool)))

@@ -134,8 +134,7 @@ BEGIN ATOMIC
 			FROM unnest(m.bucket_means) AS b), c.score) END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0
 			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END, c.wide, r.bottleneck
-	FROM cudal1.ablation_run AS r
-		JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
+	FROM cudal1.ablation_run AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE r.ablation_id = ablation_scores.ablation_id;
 END;
@@ -403,8 +402,7 @@ CREATE VIEW cudal1.technique_frequency AS
 	WITH looked AS (
 		SELECT x.source, count(*) AS candidates
 			FROM cudal1.technique_look AS x JOIN cudal1.candidate AS y USING (candidate_id)
-			WHERE y.state = 'successful' AND y.purpose = 'normal'
-			GROUP BY x.source)
+			WHERE y.state = 'successful' AND y.purpose = 'normal' GROUP BY x.source)
 	SELECT k.technique, k.source, count(*) AS candidates, count(DISTINCT c.task_id) AS tasks,
 			count(*)::float8 / l.candidates AS share,
 			avg(c.reward) AS mean_reward,

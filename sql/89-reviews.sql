@@ -95,8 +95,7 @@ CREATE VIEW cudal1.suspect AS
 			(array_agg(r.reason ORDER BY r.suspicion DESC, r.model))[1] AS reason
 		FROM cudal1.review AS r JOIN cudal1.candidate AS c USING (candidate_id)
 			JOIN cudal1.task AS t USING (task_id)
-		WHERE c.state = 'successful'
-		GROUP BY t.task_id, c.candidate_id
+		WHERE c.state = 'successful' GROUP BY t.task_id, c.candidate_id
 		ORDER BY max(r.suspicion) DESC, c.reward DESC, c.candidate_id;
 COMMENT ON VIEW cudal1.suspect IS
 'candidates that models reviewed, those first that a person should read first: highest suspicion of

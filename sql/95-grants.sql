@@ -143,8 +143,7 @@ BEGIN ATOMIC
 		FROM cudal1.quota_of(owner) AS q, cudal1.used_of(owner) AS u, LATERAL (VALUES
 			(1, 'requests', u.requests, q.requests - u.requests),
 			-- answers become candidates without a further check, so requests are checked here
-			(2, 'candidates', u.candidates + u.requests,
-				q.candidates - u.candidates - u.requests),
+			(2, 'candidates', u.candidates + u.requests, q.candidates - u.candidates - u.requests),
 			(3, 'bytes', u.bytes, CASE WHEN u.bytes > q.bytes THEN 0 END))
 			AS v (place, name, used, room)
 		ORDER BY v.room, v.place LIMIT 1;
