@@ -7,11 +7,10 @@
 
 CREATE FUNCTION cudal1.has_groups(c cudal1.campaign, l cudal1.campaign_lane)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
-RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
-	AND (c.options ->> 'groups' IS NULL OR l.groups < (c.options ->> 'groups')::int)
+RETURN l.state = 'open' AND coalesce(l.groups < (c.options ->> 'groups')::int, true)
 	AND NOT EXISTS (SELECT FROM cudal1.task AS t
 		WHERE t.task_id = l.task_id AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
-COMMENT ON FUNCTION cudal1.has_groups IS 'whether a lane of this campaign has groups to hand out';
+COMMENT ON FUNCTION cudal1.has_groups IS 'whether a lane of its campaign has groups to hand out';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
@@ -24,9 +23,8 @@ DECLARE
 	from_pool int := cudal1.find_pool(pool, true);
 BEGIN
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
-	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
-		c := cudal1.find_campaign(campaign);
-	END IF;
+	PERFORM cudal1.check_name('campaign', campaign) WHERE NOT FOUND;
+	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
 	PERFORM cudal1.raise_if(c.kind <> 'contrastive'
 			OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
 			AND x.model_id IS NOT NULL), '22023',
