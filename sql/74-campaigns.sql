@@ -71,7 +71,9 @@ BEGIN
 
 	INSERT INTO cudal1.campaign (name, kind, pool_id, options)
 		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, into_pool, o)
-		RETURNING campaign_id INTO id;
+		ON CONFLICT DO NOTHING RETURNING campaign_id INTO id;
+	PERFORM cudal1.raise_if(NOT FOUND, '23505', format('campaign "%s" exists', name),
+		'Add it under another name.');
 	INSERT INTO cudal1.campaign_lane (campaign_id, task_id, model_id, method)
 		SELECT id, t.task_id, m.model_id,
 				CASE WHEN m.model_id IS NULL THEN coalesce(o ->> 'method', cudal1_add_campaign.kind)
@@ -87,9 +89,6 @@ BEGIN
 	PERFORM cudal1.store(cudal1.caller(), 256 * (1 + lanes));
 	PERFORM cudal1.wake();
 	RETURN id;
-EXCEPTION WHEN unique_violation THEN
-	PERFORM cudal1.raise_if(true, '23505', format('campaign "%s" exists', name),
-		'Add it under another name.');
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS
