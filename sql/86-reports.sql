@@ -359,11 +359,10 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
-	FROM ROWS FROM (unnest(COALESCE(cudal1_method_report.methods,
-						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
-								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-									AND c.purpose IN ('normal', 'withheld')
-							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
+	FROM unnest(COALESCE(cudal1_method_report.methods, ARRAY(SELECT DISTINCT p.method
+				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)
+				WHERE c.purpose IN ('normal', 'withheld') ORDER BY p.method)))
+			WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL cudal1.level_report(m.name, device, missing, without_weak, cut,
 			faster_than, unrounded, tasks, pool, baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
@@ -384,13 +383,12 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
-	FROM ROWS FROM (unnest(COALESCE(cudal1_device_report.devices,
-						ARRAY(SELECT t.device_model FROM cudal1.task AS t
-							WHERE t.device_model IS NOT NULL
-							  UNION SELECT i.device FROM cudal1.imported_score AS i
-							  UNION SELECT e.device_model FROM cudal1.measurement AS e
-								WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
-							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
+	FROM unnest(COALESCE(cudal1_device_report.devices, ARRAY(
+				SELECT t.device_model FROM cudal1.task AS t WHERE t.device_model IS NOT NULL
+				UNION SELECT i.device FROM cudal1.imported_score AS i
+				UNION SELECT e.device_model FROM cudal1.measurement AS e
+					WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
+				ORDER BY 1))) WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL cudal1.level_report(method, m.name, missing, without_weak, cut,
 			faster_than, unrounded, tasks, pool, baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
