@@ -212,7 +212,6 @@ RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 AS $$
 DECLARE
 	t		cudal1.task;
-	problem	text;
 	class	text;
 	facts	record;
 BEGIN
@@ -267,8 +266,8 @@ BEGIN
 			WHERE d.class = 'cuda' AND d.enabled AND t.language = ANY (d.languages)) THEN 'cuda'
 		ELSE 'cpu' END);
 	PERFORM cudal1.check_name('baseline', t.baseline);
-	problem := cudal1.lacks_baseline(language, t.device, t.baseline);
-	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', task, problem));
+	PERFORM cudal1.raise_if(p IS NOT NULL, '22023', format('task "%s" %s', task, p))
+		FROM cudal1.lacks_baseline(language, t.device, t.baseline) AS p;
 	t.options := options;
 	t.reference_state := 'unchecked';
 	t.created_at := now();
