@@ -488,7 +488,8 @@ RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 BEGIN ATOMIC
 	SELECT cudal1.raise_if((p <> '{}' AND 0 <= ALL (p) AND 'infinity' > ALL (p)) IS NOT TRUE,
-		'22023', 'argument "p" must hold speedups, which are not negative', 'For instance {1,1.5,2}.');
+		'22023', 'argument "p" must hold speedups, which are not negative',
+		'For instance {1,1.5,2}.');
 	SELECT c.level, x.p, count(*) FILTER (WHERE c.speedup > x.p)::float8
 			/ NULLIF(count(c.speedup), 0)
 		FROM cudal1.counted_speedups(method, device, missing, tasks, pool, baseline) AS c
