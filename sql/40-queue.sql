@@ -217,10 +217,9 @@ BEGIN
 	members := ARRAY[j] || cudal1.take_mates(j, most);
 	-- puts the trainer off by the jobs that are claimed of it
 	INSERT INTO cudal1.turn AS t (device_id, trainer, started, due, claimed_at)
-		SELECT d.device_id, j.trainer, next.due, next.due + cardinality(members)
-					/ coalesce(w.weight, CASE j.trainer WHEN '' THEN 0.125::float8 ELSE 1 END),
-				clock_timestamp()
-			FROM (VALUES (0)) AS one LEFT JOIN cudal1.weight AS w ON w.trainer = j.trainer
+		VALUES (d.device_id, j.trainer, next.due, next.due + cardinality(members) / coalesce(
+				(SELECT w.weight FROM cudal1.weight AS w WHERE w.trainer = j.trainer),
+				CASE j.trainer WHEN '' THEN 0.125 ELSE 1 END), clock_timestamp())
 		ON CONFLICT (device_id, trainer) DO UPDATE
 			SET started = excluded.started, due = excluded.due, claimed_at = excluded.claimed_at;
 	UPDATE cudal1.job AS x
