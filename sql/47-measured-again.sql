@@ -353,15 +353,13 @@ BEGIN
 				ORDER BY x.device_id
 	LOOP
 		-- the same task again, so that the points of a chart can be compared
-		SELECT x.* INTO t
-			FROM cudal1.task AS x LEFT JOIN cudal1.candidate AS k
-				ON k.task_id = x.task_id AND k.purpose = 'reference'
+		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name) AND x.retired_at IS NULL
 				AND x.language = ANY (d.languages) AND x.cores <= d.cores
 				AND coalesce(x.device_model, d.model) = d.model AND (x.device IN (d.class, d.model))
-			ORDER BY EXISTS (SELECT FROM cudal1.measurement AS m
-				WHERE m.candidate_id = k.candidate_id AND m.kind = 'evaluate') DESC, x.task_id
-			LIMIT 1;
+			ORDER BY EXISTS (SELECT FROM cudal1.candidate AS k
+				JOIN cudal1.measurement AS m USING (candidate_id) WHERE k.task_id = x.task_id
+					AND k.purpose = 'reference' AND m.kind = 'evaluate') DESC, x.task_id LIMIT 1;
 		CONTINUE WHEN NOT FOUND;
 		PERFORM cudal1.enqueue_reference(t) WHERE NOT EXISTS (
 			SELECT FROM cudal1.candidate AS k
