@@ -1,15 +1,11 @@
 /*
  * Certification: does a task tell work from the lack of it, and can its reference be measured?
+ * docs/tasks.md has the questions, and runner/supervisor/checks/weak.c asks the first one.
  *
- * Where code is right that does none of a task's work, any can be, and the task's rewards mean
- * nothing. The runner asks this in a task's first measurement (runner/supervisor/checks/weak.c),
- * and its result says what would be right.
- *
- * A device that has nothing to do measures a task's reference as its own candidate, at the lowest
- * priority and with a profile that checks and hardly times. It is a candidate like others, but that
- * nobody proposed it: its purpose keeps it out of buckets and reports, and its hash is salted, so
- * that a proposal of the same text is a candidate of its own. Each measurement tells this of its
- * reference, too, so a task whose first candidate comes before the check needs none.
+ * A reference that is checked is a candidate like others, but without a proposal. Its purpose keeps
+ * it out of buckets and reports, and its hash is salted, so that a proposal of the same text is a
+ * candidate of its own. Each measurement tells this of its reference, too, so a task whose first
+ * candidate comes before the check needs none.
  */
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
