@@ -382,8 +382,7 @@ BEGIN
 			WHERE jsonb_typeof(e) <> 'string')
 		ORDER BY p.part = '[]', p.place DESC LIMIT 1;
 	PERFORM cudal1.raise_if(list IS NULL, '22023', 'the answer holds no JSON array of strings');
-	names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list) AS e);
-	names := ARRAY(SELECT n FROM unnest(names) AS n
+	names := ARRAY(SELECT DISTINCT n FROM jsonb_array_elements_text(list) AS e, lower(btrim(e)) AS n
 		WHERE cudal1.is_name(n, 80) AND cudal1.matches(n, '^[[:alnum:]].', 320)
 		ORDER BY n LIMIT 50);
 	INSERT INTO cudal1.technique_look (candidate_id, source)
