@@ -188,10 +188,6 @@ all that a role submitted under the group_key, within each task and pool. varian
 cudal1_group_advantages(); owner: whose group; NULL: the caller''s, else that of a role it is a
 member of (for operators, of any). Errors: 42704 unknown group, 22023 several roles'' groups';
 
-/*
- * Data for trainers, as sets of jsonb that COPY turns into JSONL.
- */
-
 CREATE FUNCTION cudal1.chosen(methods text[], campaign text, tasks text[], pool text)
 RETURNS TABLE (proposal_id bigint, request_id bigint, round int)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100000

@@ -1,5 +1,6 @@
 /*
- * What is going on, and why nothing is: views for a glance, cudal1_status() for the reasons.
+ * What is going on, and why nothing is: views for a glance, cudal1_status() for the reasons. Then
+ * upkeep: statistics, retention, and a recount of everything that is derived.
  */
 
 CREATE VIEW cudal1.activity AS
@@ -311,10 +312,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_status() IS
 'why something is or is not being measured: preloading, database and worker, devices, compilers,
 sandbox, references, queue, models whose requests failed or wait for more than their turn; hint says
 what to do where something is wrong. For every role with a grant';
-
-/*
- * Upkeep: statistics, retention, and a recount of everything that is derived.
- */
 
 CREATE VIEW cudal1.stat_device AS
 	SELECT d.device_key AS device, d.class, d.model, d.enabled,
