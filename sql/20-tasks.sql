@@ -253,7 +253,6 @@ BEGIN
 	-- the option goes before the signature's member of the same name
 	t.rtol := coalesce(t.rtol, cudal1.json_float(t.signature -> 'rtol', 0, 1e9));
 	t.atol := coalesce(t.atol, cudal1.json_float(t.signature -> 'atol', 0, 1e9));
-	-- a device class or model that can measure the language, else what the language needs
 	PERFORM cudal1.raise_if(NOT cudal1.matches(t.device, '[^[:space:]]', 200), '22023',
 		format('option "device" must be a device class (%s) or a device model',
 			array_to_string(cudal1.classes(), ' or ')));

@@ -379,7 +379,6 @@ BEGIN
 		END IF;
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement);
-		-- of a score and its second measurement the lower
 		SELECT m.* INTO STRICT paid FROM cudal1.measurement AS m
 			WHERE m.measurement_id IN (r.measurement_id, j.first_measurement)
 			ORDER BY m.score, m.measurement_id LIMIT 1;

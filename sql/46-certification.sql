@@ -34,7 +34,6 @@ CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
 DECLARE
-	-- the reference's code with a comment
 	code	CONSTANT text := CASE
 		WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
 		WHEN t.signature IS NULL THEN t.reference

@@ -394,7 +394,6 @@ CREATE VIEW cudal1.drift AS
 		h.device_model AS device, h.profile, h.outcome,
 		(h.before).reward AS previous_reward, h.reward, (h.before).score AS previous_score, h.score,
 		h.score / NULLIF((h.before).score, 0) - 1 AS change,
-		-- intervals that do not meet
 		CASE WHEN h.outcome = 'successful' THEN h.lower > (h.before).upper
 			OR h.upper < (h.before).lower ELSE h.reward = 0 END AS changed,
 		h.measured_at - (h.before).measured_at AS after,
