@@ -51,7 +51,7 @@ class Database:
             from psycopg import sql
         except ImportError:
             raise ConnectionError(MISSING) from None
-        self.psycopg, self.sql, self.notices, self.home = psycopg, sql, {}, None
+        self.psycopg, self.sql, self.notices = psycopg, sql, {}
         try:
             given = info.conninfo_to_dict(conninfo(dbname)).get("options") or os.environ.get(
                 "PGOPTIONS", "")
@@ -64,6 +64,13 @@ class Database:
             where = server and f"server {server.host.decode()}, port {server.port.decode()}: "
             raise ConnectionError(f"{where or ''}{e}".strip()) from None
         self.connection.add_notice_handler(self.notice)
+        # the schema of the functions, quoted
+        self.home = self.value("SELECT pg_catalog.quote_ident(n.nspname)"
+                               " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace"
+                               " AS n ON n.oid = e.extnamespace WHERE e.extname = 'cudal1'")
+        if self.home is None:
+            raise ConnectionError("the database has no extension cudal1: run CREATE EXTENSION"
+                                  " cudal1 there")
 
     def notice(self, d):
         line = f"{d.severity}: {d.message_primary}" + (f". {d.message_hint}"
@@ -104,18 +111,6 @@ class Database:
             r[0]
             for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q", *values)
         ]
-
-    def schema(self):
-        """The schema of the functions, quoted; an error where the database has no cudal1."""
-        if self.home is None:
-            name = self.value("SELECT n.nspname FROM pg_catalog.pg_extension AS e"
-                              " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace WHERE"
-                              " e.extname = 'cudal1'")
-            if name is None:
-                raise ConnectionError("the database has no extension cudal1: run CREATE EXTENSION"
-                                      " cudal1 there")
-            self.home = '"' + name.replace('"', '""') + '"'
-        return self.home
 
     def literal(self, value):
         """A value as SQL, for where no parameter can stand."""

@@ -13,7 +13,7 @@ class Figures:
     """Reads the figures that the options of cudal1-report choose into `data`."""
 
     def __init__(self, db, options):
-        self.db, self.home, self.literal = db, db.schema(), db.literal
+        self.db, self.home, self.literal = db, db.home, db.literal
         self.data = {}
         self.convention = options.missing
         self.method, self.device = db.literal(options.method), db.literal(options.device)
