@@ -3,6 +3,7 @@
 Names resolve in pg_catalog alone, whatever the database's search_path is, so that nothing of
 another role's is called. A text reaches the server as a parameter, or quoted by psycopg.
 """
+import collections
 import os
 import re
 import sys
@@ -19,44 +20,40 @@ class Refused(Exception):
     """A statement that the server refused: what it said, and its hint."""
 
 
-def ending(program, work):
+def ending(program, work, interrupted=0):
     """The exit status of a program whose work was done, interrupted or refused."""
     try:
-        return work()
+        status = work()
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
-        return 0
+        return interrupted
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        return interrupted
     except (ConnectionError, Refused, OSError) as e:
         where = getattr(e, "filename", None)
         print(f"{program}: {f'{where}: {e.strerror}' if where else e}", file=sys.stderr)
         return 2 if where else 3
 
 
-def conninfo(dbname):
-    """-d NAME as psql reads it: a name, a connection string or an address."""
-    if dbname is None:
-        return ""
-    from psycopg.conninfo import make_conninfo
-    return dbname if "=" in dbname or dbname.startswith(
-        ("postgresql://", "postgres://")) else make_conninfo(dbname=dbname)
-
-
 class Database:
     def __init__(self, dbname=None, name="cudal1"):
         try:
             import psycopg
-            from psycopg import conninfo as info
-            from psycopg import sql
+            from psycopg import conninfo, sql
         except ImportError:
             raise ConnectionError(MISSING) from None
-        self.psycopg, self.sql, self.notices = psycopg, sql, {}
+        self.psycopg, self.sql, self.notices = psycopg, sql, collections.Counter()
+        # -d NAME as psql reads it: a name, a connection string or an address
+        asked = dbname or ""
+        if asked and "=" not in asked and not asked.startswith(("postgresql://", "postgres://")):
+            asked = conninfo.make_conninfo(dbname=asked)
         try:
-            given = info.conninfo_to_dict(conninfo(dbname)).get("options") or os.environ.get(
+            given = conninfo.conninfo_to_dict(asked).get("options") or os.environ.get(
                 "PGOPTIONS", "")
             self.connection = psycopg.connect(
-                conninfo(dbname), autocommit=True, prepare_threshold=None, client_encoding="utf8",
+                asked, autocommit=True, prepare_threshold=None, client_encoding="utf8",
                 application_name=name, options=given + " -c search_path=pg_catalog,pg_temp -c"
                 " standard_conforming_strings=on -c timezone=UTC")
         except psycopg.Error as e:
@@ -73,15 +70,13 @@ class Database:
                                   " cudal1 there")
 
     def notice(self, d):
-        line = f"{d.severity}: {d.message_primary}" + (f". {d.message_hint}"
-                                                       if d.message_hint else "")
-        self.notices[line] = self.notices.get(line, 0) + 1
+        line = f"{d.severity}: " + ". ".join(filter(None, (d.message_primary, d.message_hint)))
+        self.notices[line] += 1
 
     def tell(self):
         """Notices on standard error, each once."""
         for line, times in self.notices.items():
             print(line + (f" ({times} times)" if times > 1 else ""), file=sys.stderr)
-        self.notices = {}
 
     def query(self, text, *values):
         """The rows of one statement, as tuples."""
@@ -105,19 +100,13 @@ class Database:
         rows = self.query(text, *values)
         return rows[0][0] if rows else None
 
-    def rows(self, text, *values):
+    def rows(self, text):
         """The rows of one query as dictionaries, of JSON's types."""
-        return [
-            r[0]
-            for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q", *values)
-        ]
+        return [r[0] for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q")]
 
     def literal(self, value):
         """A value as SQL, for where no parameter can stand."""
         return self.sql.Literal(value).as_string(self.connection)
-
-    def close(self):
-        self.connection.close()
 
 
 def gist(detail):
