@@ -30,25 +30,19 @@ class Figures:
 
     def summaries(self):
         """Of levels, methods and devices."""
-        def arguments(missing):
-            return (("levels", "''", "cudal1_level_report",
-                     f"{self.where}, missing => {missing}, without_weak => {self.weak}"),
-                    ("methods", "method", "cudal1_method_report",
-                     f"NULL, {self.device}, {missing}, {self.weak}, {self.chosen}"),
-                    ("devices", "device", "cudal1_device_report",
-                     f"NULL, {self.method}, {missing}, {self.weak}, {self.chosen}"))
-
-        for name, _, function, values in arguments(self.missing):
-            self.call(name, function, values)
-        if self.convention != "zero":
-            return
-        # one task that counts 0 makes a geometric mean 0, so that one is of the solved tasks
-        for name, kind, function, values in arguments("'drop'"):
-            solved = {(r["level"], r["of"]): r["mean"] for r in self.db.rows(
-                f"SELECT level, {kind} AS of, geometric_mean AS mean"
-                f" FROM {self.home}.{function}({values})")}
-            for r in self.data[name]:
-                r["geometric_mean"] = solved.get((r["level"], r.get(kind, "")))
+        for kind, of in (("level", self.where),
+                         ("method", f"device => {self.device}, {self.chosen}"),
+                         ("device", f"method => {self.method}, {self.chosen}")):
+            name, function = kind + "s", f"cudal1_{kind}_report"
+            of += f", without_weak => {self.weak}"
+            self.call(name, function, f"{of}, missing => {self.missing}")
+            if self.convention == "zero":
+                # one task that counts 0 makes a geometric mean 0, so that one is of the solved
+                self.call("solved", function, f"{of}, missing => 'drop'")
+                means = {(r["level"], r[kind]): r["geometric_mean"]
+                         for r in self.data.pop("solved")}
+                for r in self.data[name]:
+                    r["geometric_mean"] = means.get((r["level"], r[kind]))
 
     def speedups(self):
         """Of tasks: their distribution and each task's own."""
@@ -153,9 +147,8 @@ class Figures:
             FROM cudal1.ablation AS a JOIN cudal1.task AS t ON t.task_id = a.task_id
             ORDER BY a.ablation_id DESC LIMIT 10""")
         for a in self.data["ablations"]:
-            for name, function in (("table", "table"), ("effects", "effects"),
-                                   ("gates", "gatekeepers")):
-                a[name] = self.db.rows(f"SELECT * FROM {self.home}.cudal1_ablation_{function}"
+            for name in ("table", "effects", "gatekeepers"):
+                a[name] = self.db.rows(f"SELECT * FROM {self.home}.cudal1_ablation_{name}"
                                        f"({a['ablation_id']})")
 
     def codes(self):
