@@ -55,6 +55,12 @@ class Figures:
         self.call("histogram", "cudal1_speedup_histogram",
                   f"{self.where}, width => {math.log(2) / 2}, without_weak => {self.weak}")
         self.call("every", "cudal1_task_report", self.where)
+        shown = self.literal(sorted({r["task"] for r in self.data["every"]}))
+        # of proposals p those of the tasks, the method and the pool that were asked for
+        self.asked = f"""p.method = coalesce({self.method}, p.method)
+            AND p.pool_id IN (SELECT o.pool_id FROM cudal1.pool AS o WHERE {self.pool})
+            AND p.task_id IN (SELECT t.task_id FROM cudal1.task AS t
+                              WHERE t.name = ANY ({shown}::text[]))"""
         methods = sorted({r["method"] for r in self.data["methods"]})
         self.data["curves"] = [
             dict(r, method=m) for m in [None] + methods[:SERIES] for r in self.db.rows(
@@ -65,22 +71,18 @@ class Figures:
         """The best so far of each task by each method, whenever it became better."""
         self.fetch("progress", f"""
             SELECT x.method, t.name AS task, extract(epoch FROM x.decided_at) AS at, x.reward
-            FROM (SELECT p.method, c.task_id, c.decided_at, c.reward, c.candidate_id,
+            FROM (SELECT q.method, c.task_id, c.decided_at, c.reward, c.candidate_id,
                          max(c.reward) OVER (
-                             PARTITION BY p.method, c.task_id
+                             PARTITION BY q.method, c.task_id
                              ORDER BY c.decided_at, c.candidate_id
                              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-                  FROM cudal1.candidate AS c
-                      JOIN (SELECT DISTINCT q.candidate_id, q.method FROM cudal1.proposal AS q
-                                JOIN cudal1.pool AS o ON o.pool_id = q.pool_id
-                                WHERE {self.pool}) AS p ON p.candidate_id = c.candidate_id
-                  WHERE c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
-                      AND p.method = coalesce({self.method}, p.method)) AS x
+                  FROM (SELECT DISTINCT p.candidate_id, p.method FROM cudal1.proposal AS p
+                        WHERE {self.asked}) AS q
+                      JOIN cudal1.candidate AS c ON c.candidate_id = q.candidate_id
+                  WHERE c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported) AS x
                 JOIN cudal1.task AS t ON t.task_id = x.task_id AND t.retired_at IS NULL
             WHERE x.before IS NULL OR x.reward > x.before
             ORDER BY x.decided_at, x.candidate_id""")
-        shown = {r["task"] for r in self.data["every"]}
-        self.data["progress"] = [r for r in self.data["progress"] if r["task"] in shown]
 
     def trust(self):
         """How far the measurements can be trusted: noise, control charts, drift."""
@@ -103,12 +105,7 @@ class Figures:
         self.fetch("hardware", "SELECT * FROM cudal1.stat_device ORDER BY device")
 
     def proposals(self):
-        """What became of those of the tasks, the method and the pool that were asked for."""
-        shown = self.literal(sorted({r["task"] for r in self.data["every"]}))
-        asked = f"""p.method = coalesce({self.method}, p.method)
-            AND p.pool_id IN (SELECT o.pool_id FROM cudal1.pool AS o WHERE {self.pool})
-            AND p.task_id IN (SELECT t.task_id FROM cudal1.task AS t
-                              WHERE t.name = ANY ({shown}::text[]))"""
+        """What became of them, and the curves of training."""
         reasons = ", ".join(f"count(*) FILTER (WHERE c.failure = '{f}') AS {f}" for f in FAILURES)
         self.fetch("outcomes", f"""
             SELECT p.method, count(*) AS proposals,
@@ -117,7 +114,7 @@ class Figures:
                    count(*) FILTER (WHERE c.state = 'discarded') AS discarded
             FROM cudal1.proposal AS p
                 JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-            WHERE {asked}
+            WHERE {self.asked}
             GROUP BY p.method ORDER BY count(*) DESC, p.method""")
         # the groups of each campaign in the order of their answers, in at most so many parts
         self.fetch("training", f"""
@@ -132,7 +129,7 @@ class Figures:
                     JOIN cudal1.proposal AS p ON p.group_key = g.group_key
                         AND p.created_by = k.created_by AND p.prompt_id = g.prompt_id
                     JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-                WHERE g.answered_at IS NOT NULL AND c.reward IS NOT NULL AND {asked}),
+                WHERE g.answered_at IS NOT NULL AND c.reward IS NOT NULL AND {self.asked}),
             parts AS (
                 SELECT a.*, (a.place - 1) * {PARTS}
                            / greatest({PARTS}, max(a.place) OVER (PARTITION BY a.campaign)) AS part
