@@ -57,28 +57,23 @@ function series(d) {
 const backdrop = {
 	id: "backdrop",
 	beforeDraw(chart) {
-		chart.ctx.save();
 		chart.ctx.fillStyle = style("--paper");
 		chart.ctx.fillRect(0, 0, chart.width, chart.height);
-		chart.ctx.restore();
 	},
 };
 
 function draw(c) {
-	const old = Chart.getChart(c.id);
-	if (old)
-		old.destroy();
+	Chart.getChart(c.id)?.destroy();
 	new Chart(c.id, {
 		data: { labels: c.labels, datasets: c.series.map(series) },
 		plugins: [backdrop],
 		options: {
-			indexAxis: c.sideways ? "y" : "x", animation: false, maintainAspectRatio: false, responsive: true,
-			scales: { x: scale(c.x), y: { ...scale(c.y), reverse: Boolean(c.y.reverse) } },
-			interaction: { mode: "nearest", intersect: true },
+			indexAxis: c.sideways ? "y" : "x", animation: false, maintainAspectRatio: false,
+			scales: { x: scale(c.x), y: scale(c.y) },
 			plugins: {
 				legend: { display: c.series.filter(d => d.label).length > 1, position: "bottom",
 					labels: { color: style("--ink"), boxWidth: 12, filter: item => Boolean(item.text) } },
-				tooltip: { callbacks: { title: () => "", label: item => item.raw.tip || item.dataset.label + ": " + item.formattedValue } },
+				tooltip: { callbacks: { title: () => "", label: item => item.raw.tip } },
 			},
 			onClick(event, hits) {
 				const hit = hits.length && c.series[hits[0].datasetIndex].data[hits[0].index];
@@ -99,9 +94,7 @@ function make(tag, text, ...children) {
 function link(id, shown) {
 	if (!page.codes[id])
 		return shown;
-	const a = make("a", shown);
-	a.href = "#candidate-" + id;
-	return a;
+	return Object.assign(make("a", shown), { href: "#candidate-" + id });
 }
 
 /* a speedup as the tables show it */
@@ -110,11 +103,8 @@ const factor = v => v === null || v === undefined ? "" : (v >= 100 ? Math.round(
 /* the pieces of a code, by kind where the page has the kinds */
 function coloured(c) {
 	let at = 0;
-	const pieces = (c.colours || "").split(" ").filter(Boolean).map(piece => {
-		const made = make("span", c.code.slice(at, at += +piece.slice(1)));
-		made.className = "token-" + piece[0];
-		return made;
-	});
+	const pieces = (c.colours || "").split(" ").filter(Boolean).map(piece =>
+		Object.assign(make("span", c.code.slice(at, at += +piece.slice(1))), { className: "token-" + piece[0] }));
 	return [...pieces, c.code.slice(at)];
 }
 
@@ -175,11 +165,8 @@ function csv(rows) {
 	return [keys, ...rows.map(r => keys.map(k => r[k]))].map(r => r.map(cell).join(",") + "\r\n").join("");
 }
 
-function save(name, address) {
-	const a = document.createElement("a");
-	a.download = name;
-	a.href = address;
-	a.click();
+function save(download, href) {
+	Object.assign(document.createElement("a"), { download, href }).click();
 }
 
 addEventListener("click", e => {
