@@ -177,7 +177,6 @@ addEventListener("click", e => {
 	} else if (picture)
 		save(picture + ".png", Chart.getChart(picture).toBase64Image());
 });
-document.getElementById("close").addEventListener("click", () => document.getElementById("panel").close());
 document.getElementById("panel").addEventListener("close", () => {
 	if (location.hash)
 		history.replaceState(null, "", location.pathname + location.search);
@@ -207,5 +206,4 @@ addEventListener("hashchange", open_code);
 const all = () => page.charts.forEach(draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
 all();
-if (location.hash)
-	open_code();
+open_code();
