@@ -176,6 +176,8 @@ addEventListener("click", e => {
 		save(rows + "." + as, URL.createObjectURL(new Blob([text], { type: as === "csv" ? "text/csv" : "application/json" })));
 	} else if (picture)
 		save(picture + ".png", Chart.getChart(picture).toBase64Image());
+	else if (e.target.tagName === "TH")
+		sort(e.target);
 });
 document.getElementById("panel").addEventListener("close", () => {
 	if (location.hash)
@@ -197,11 +199,7 @@ function sort(head) {
 		other.removeAttribute("aria-sort");
 	head.setAttribute("aria-sort", down ? "descending" : "ascending");
 }
-for (const head of document.querySelectorAll("th")) {
-	head.tabIndex = 0;
-	head.addEventListener("click", () => sort(head));
-	head.addEventListener("keydown", e => e.key === "Enter" && sort(head));
-}
+addEventListener("keydown", e => e.key === "Enter" && e.target.tagName === "TH" && sort(e.target));
 addEventListener("hashchange", open_code);
 const all = () => page.charts.forEach(draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
