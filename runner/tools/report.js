@@ -12,7 +12,6 @@ const formats = {
 		.replace("T", " "),
 };
 
-/* a fade between two colours of the page */
 const fade = (colour, share) => colour + Math.round(255 * share).toString(16).padStart(2, "0");
 
 function scale(a) {
@@ -53,20 +52,18 @@ function series(d) {
 	return { ...common, type: "line", pointRadius: 0, pointHitRadius: 6, borderWidth: 2, stepped: d.stepped, borderDash: d.dashed ? [4, 3] : [] };
 }
 
-/* a picture that is saved has the page's colour behind it */
-const backdrop = {
-	id: "backdrop",
-	beforeDraw(chart) {
-		chart.ctx.fillStyle = style("--paper");
-		chart.ctx.fillRect(0, 0, chart.width, chart.height);
-	},
-};
-
 function draw(c) {
 	Chart.getChart(c.id)?.destroy();
 	new Chart(c.id, {
 		data: { labels: c.labels, datasets: c.series.map(series) },
-		plugins: [backdrop],
+		/* a picture that is saved has the page's colour behind it */
+		plugins: [{
+			id: "backdrop",
+			beforeDraw(chart) {
+				chart.ctx.fillStyle = style("--paper");
+				chart.ctx.fillRect(0, 0, chart.width, chart.height);
+			},
+		}],
 		options: {
 			indexAxis: c.sideways ? "y" : "x", animation: false, maintainAspectRatio: false,
 			scales: { x: scale(c.x), y: scale(c.y) },
