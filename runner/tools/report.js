@@ -4,7 +4,6 @@ const page = JSON.parse(document.getElementById("data").textContent);
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const short = v => String(+v.toPrecision(3));
 const formats = {
-	plain: short,
 	x: v => (v >= 100 ? Math.round(v) : short(v)) + "x",
 	percent: v => short(100 * v) + " %",
 	seconds: v => v >= 1 ? short(v) + " s" : v >= 1e-3 ? short(v * 1e3) + " ms" : v >= 1e-6 ? short(v * 1e6) + " µs" : short(v * 1e9) + " ns",
@@ -15,7 +14,7 @@ const formats = {
 const fade = (colour, share) => colour + Math.round(255 * share).toString(16).padStart(2, "0");
 
 function scale(a) {
-	const format = formats[a.format || "plain"];
+	const format = formats[a.format] || short;
 	return {
 		type: a.type || "linear", min: a.min, max: a.max, stacked: a.stacked, offset: a.type === "category",
 		title: { display: Boolean(a.title), text: a.title, color: style("--soft") },
