@@ -169,9 +169,7 @@ class Figures:
                 FROM cudal1.candidate AS c LEFT JOIN first AS f ON f.candidate_id = c.candidate_id
                 WHERE f.candidate_id IS NOT NULL OR c.purpose = 'normal' AND EXISTS (
                     SELECT FROM cudal1.proposal AS p
-                        JOIN cudal1.pool AS o ON o.pool_id = p.pool_id
-                        WHERE p.candidate_id = c.candidate_id
-                            AND p.method = coalesce({self.method}, p.method) AND {self.pool})),
+                        WHERE p.candidate_id = c.candidate_id AND {self.asked})),
             -- chosen before their texts are read, because a sort of all codes takes gigabytes
             shown AS (
                 SELECT r.candidate_id, r.other, r.place, t.name AS task, t.language
