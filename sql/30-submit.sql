@@ -189,77 +189,67 @@ CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], OUT id bigint, OUT que
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	known		bigint[] := '{}';	-- candidates that were there
-	orphans		bigint[];			-- added, but another session used their keys meanwhile
-	missed		int[];				-- rows whose code another session added meanwhile
+	owner		constant text := (batch[1].origin).proposer;
+	added		bigint[];	-- candidates that are new
+	proposed	bigint[];	-- the candidate of each proposal that was made
+	tasks		bigint[];	-- and its task
+	known		bigint[];	-- those of them that were there
 	r			record;
 BEGIN
-	WHILE missed IS DISTINCT FROM '{}' LOOP
-		-- in the order of the indexes, so that two batches don't deadlock
-		WITH new AS (
-			SELECT v.*, (v.origin).*, c.candidate_id AS known,
-					row_number() OVER (PARTITION BY v.task_id, v.hash ORDER BY v.ord) AS nth
-				FROM unnest(batch) AS v LEFT JOIN cudal1.candidate AS c
+	-- in the order of the indexes, so that two batches don't deadlock
+	WITH a AS (
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
+				reward, decided_at)
+			SELECT v.task_id, v.code, v.hash, (v.origin).purpose,
+					CASE WHEN (v.origin).malformed IS NULL THEN 'queued' ELSE 'failed' END,
+					CASE WHEN (v.origin).malformed IS NOT NULL THEN 'malformed' END,
+					left((v.origin).malformed, 2000),
+					CASE WHEN (v.origin).malformed IS NOT NULL THEN 0 END,
+					CASE WHEN (v.origin).malformed IS NOT NULL THEN now() END
+				-- a code that is there comes, too, to wait for a session that adds it
+				FROM unnest(batch) AS v WHERE cudal1.proposes(v)
+				ORDER BY v.task_id, v.hash, v.ord
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id, octet_length(candidate.code) AS bytes)
+	SELECT coalesce(array_agg(a.candidate_id), '{}'), coalesce(sum(a.bytes), 0)
+		INTO added, bytes FROM a;
+	WITH p AS (
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+				proposal_key, island, response, created_by)
+			SELECT v.task_id, c.candidate_id, (v.origin).pool_id, (v.origin).method,
+					(v.origin).prompt_id, v.grp, v.key, (v.origin).island, (v.origin).response,
+					owner
+				FROM unnest(batch) AS v JOIN cudal1.candidate AS c
 					ON c.task_id = v.task_id AND c.code_hash = v.hash
-				WHERE cudal1.proposes(v) AND (v.ord = ANY (missed)) IS NOT FALSE),
-		added AS (
-			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
-					reward, decided_at)
-				SELECT v.task_id, v.code, v.hash, v.purpose,
-						CASE WHEN v.malformed IS NULL THEN 'queued' ELSE 'failed' END,
-						CASE WHEN v.malformed IS NOT NULL THEN 'malformed' END,
-						left(v.malformed, 2000), CASE WHEN v.malformed IS NOT NULL THEN 0 END,
-						CASE WHEN v.malformed IS NOT NULL THEN now() END
-					-- a code that is there comes, too, to wait for a session that changes it
-					FROM new AS v WHERE v.nth = 1 ORDER BY v.task_id, v.hash
-				ON CONFLICT (task_id, code_hash) DO NOTHING
-				RETURNING candidate_id, task_id, code_hash),
-		wanted AS (
-			SELECT v.*, coalesce(v.known, a.candidate_id) AS candidate_id FROM new AS v
-				LEFT JOIN added AS a ON a.task_id = v.task_id AND a.code_hash = v.hash
-				WHERE v.known > 0 OR a.candidate_id > 0),
-		queued AS (
-			-- each role that proposes the code has a job
-			INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-					priority, deadline, trainer)
-				SELECT 'measure', t.task_id, w.candidate_id, coalesce(w.profile, t.profile),
-						coalesce(t.device_model, t.device), t.cores, t.language, w.priority,
-						w.deadline, w.proposer
-					FROM wanted AS w JOIN cudal1.task AS t USING (task_id)
-					WHERE w.known IS NULL AND w.malformed IS NULL ORDER BY w.ord
-				ON CONFLICT DO NOTHING RETURNING job_id),
-		proposed AS (
-			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
-					group_key, proposal_key, island, response, created_by)
-				SELECT w.task_id, w.candidate_id, w.pool_id, w.method, w.prompt_id, w.grp, w.key,
-						w.island, w.response, w.proposer
-					FROM wanted AS w ORDER BY w.task_id, coalesce(w.grp, ''), w.key, w.ord
-				ON CONFLICT DO NOTHING
-				RETURNING candidate_id, created_by, coalesce(proposal_key, '') AS key),
-		stored AS (
-			INSERT INTO cudal1.stored (role, bytes)
-				SELECT w.proposer,
-						sum(cudal1.proposal_bytes(CASE WHEN w.known IS NULL AND w.nth = 1
-							THEN w.code END, w.response))
-					FROM wanted AS w WHERE (w.candidate_id, w.proposer, coalesce(w.key, ''))
-						IN (SELECT p.candidate_id, p.created_by, p.key FROM proposed AS p)
-					GROUP BY w.proposer
-				RETURNING stored.bytes)
-		SELECT coalesce(add_rows.id, (SELECT min(p.candidate_id) FROM proposed AS p)),
-				EXISTS (SELECT FROM queued) OR coalesce(add_rows.queued, false),
-				coalesce(add_rows.bytes, 0) + (SELECT coalesce(sum(s.bytes), 0) FROM stored AS s),
-				known || ARRAY(SELECT p.candidate_id FROM proposed AS p
-					WHERE p.candidate_id NOT IN (SELECT a.candidate_id FROM added AS a)),
-				ARRAY(SELECT a.candidate_id FROM added AS a
-					WHERE a.candidate_id NOT IN (SELECT p.candidate_id FROM proposed AS p)),
-				ARRAY(SELECT v.ord FROM new AS v WHERE v.ord NOT IN (SELECT w.ord FROM wanted AS w))
-			INTO id, queued, bytes, known, orphans, missed;
-		IF orphans <> '{}' THEN
-			DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
-			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
-		END IF;
-	END LOOP;
-	IF known <> '{}' THEN
+				WHERE cudal1.proposes(v) ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
+			ON CONFLICT DO NOTHING
+			RETURNING candidate_id, task_id, cudal1.proposal_bytes(NULL, response) AS bytes)
+	SELECT coalesce(array_agg(p.candidate_id), '{}'), array_agg(p.task_id),
+			add_rows.bytes + coalesce(sum(p.bytes), 0) INTO proposed, tasks, bytes FROM p;
+	IF NOT added <@ proposed THEN
+		-- another session has used their keys meanwhile
+		WITH gone AS (
+			DELETE FROM cudal1.candidate AS c
+				WHERE c.candidate_id = ANY (added) AND c.candidate_id <> ALL (proposed)
+				RETURNING octet_length(c.code) AS bytes)
+		SELECT add_rows.bytes - sum(g.bytes) INTO bytes FROM gone AS g;
+	END IF;
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+			priority, deadline, trainer)
+		SELECT 'measure', t.task_id, c.candidate_id, coalesce((v.origin).profile, t.profile),
+				coalesce(t.device_model, t.device), t.cores, t.language, (v.origin).priority,
+				(v.origin).deadline, owner
+			FROM unnest(batch) AS v JOIN cudal1.candidate AS c
+					ON c.task_id = v.task_id AND c.code_hash = v.hash
+				JOIN cudal1.task AS t ON t.task_id = v.task_id
+			WHERE c.candidate_id = ANY (added) AND cudal1.proposes(v)
+				AND (v.origin).malformed IS NULL ORDER BY v.ord
+		ON CONFLICT DO NOTHING;
+	queued := FOUND;
+	INSERT INTO cudal1.stored (role, bytes) SELECT owner, add_rows.bytes WHERE add_rows.bytes > 0;
+	id := proposed[1];
+	IF NOT proposed <@ added THEN
+		known := ARRAY(SELECT unnest(proposed) EXCEPT SELECT unnest(added));
 		FOR r IN
 			SELECT t AS task, c.candidate_id, v.code, v.origin FROM cudal1.candidate AS c
 					JOIN cudal1.task AS t USING (task_id)
@@ -270,7 +260,7 @@ BEGIN
 		LOOP
 			r.task.profile := coalesce((r.origin).profile, (r.task).profile);
 			IF cudal1.propose_again(r.task, r.candidate_id, (r.origin).priority,
-				(r.origin).deadline, (r.origin).proposer) THEN
+				(r.origin).deadline, owner) THEN
 				PERFORM cudal1.restore_code(r.candidate_id, r.code);
 				queued := true;
 			END IF;
@@ -283,28 +273,23 @@ BEGIN
 			GROUP BY (v.origin).pool_id, (v.origin).island;
 	END IF;
 	IF queued THEN
-		PERFORM cudal1.warn_no_device(t) FROM cudal1.task AS t
-			WHERE t.task_id = ANY (ARRAY(SELECT v.task_id FROM unnest(batch) AS v));
-		PERFORM cudal1.wake();
+		PERFORM cudal1.warn_no_device(t), cudal1.wake() FROM cudal1.task AS t
+			WHERE t.task_id = ANY (tasks);
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.add_rows IS
-'adds what the rows of a batch need that have no reason. id: the first''s candidate; queued: a job
-was added; bytes: that were stored';
+'adds what those rows of a role''s batch need that have no reason. id: the first''s candidate;
+queued: a job was added; bytes: that were stored';
 
 CREATE FUNCTION cudal1.row_of(task_id bigint, code text, group_key text, proposal_key text,
 	origin cudal1.origin)
-RETURNS cudal1.batch_row LANGUAGE plpgsql STABLE PARALLEL SAFE
-AS $$
-BEGIN
-	RETURN (1, task_id, code, CASE WHEN origin.malformed IS NULL THEN cudal1.code_hash(code)
-			ELSE cudal1.salted_hash('malformed', code) END, group_key, proposal_key, NULL, 1,
-		CASE WHEN proposal_key IS NOT NULL
-			THEN cudal1.proposed_by_key(task_id, origin.proposer, origin.pool_id, group_key,
-				proposal_key) END, origin)::cudal1.batch_row;
-END
-$$;
+RETURNS cudal1.batch_row LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (1, task_id, code, CASE WHEN (origin).malformed IS NULL THEN cudal1.code_hash(code)
+		ELSE cudal1.salted_hash('malformed', code) END, group_key, proposal_key, NULL, 1,
+	CASE WHEN proposal_key IS NOT NULL
+		THEN cudal1.proposed_by_key(task_id, (origin).proposer, (origin).pool_id, group_key,
+			proposal_key) END, origin)::cudal1.batch_row;
 COMMENT ON FUNCTION cudal1.row_of IS 'a checked submission as a row of a batch';
 
 CREATE FUNCTION cudal1.accept_submission(v cudal1.batch_row)
@@ -319,8 +304,9 @@ BEGIN
 		RETURN v.id;
 	END IF;
 	added := cudal1.add_rows(ARRAY[v]);
-	PERFORM cudal1.check_room(owner, added.queued::int, added.bytes)
-		WHERE NOT cudal1.is_operator();
+	IF NOT cudal1.is_operator() THEN
+		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
+	END IF;
 	-- none was added where another session has used the key meanwhile
 	RETURN coalesce(added.id,
 		cudal1.proposed_by_key(v.task_id, owner, (v.origin).pool_id, v.grp, v.key));
@@ -337,18 +323,19 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	into_pool int := cudal1.find_pool(pool, true);
-	t		cudal1.task;
+	into_pool int := CASE pool WHEN 'main' THEN 1 ELSE cudal1.find_pool(pool, true) END;
+	for_task bigint;
 	island	int;
 BEGIN
-	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
-	-- function in PL/pgSQL
-	IF cudal1.check_submission(code, method, priority, group_key, proposal_key) IS NOT NULL THEN
-		PERFORM cudal1.demand_submission(code, method, priority, group_key, proposal_key);
+	-- PostgreSQL inlines check_submission(), and the main pool is not looked up, which spares a
+	-- good submission calls of functions in PL/pgSQL
+	IF purpose IS DISTINCT FROM 'normal' OR cudal1.check_submission(code, method, priority,
+		group_key, proposal_key) IS NOT NULL THEN
+		PERFORM cudal1.demand_submission(code, method, priority, group_key, proposal_key),
+			cudal1.check_word('purpose', purpose, '{normal,"null",certification,ablation}');
 	END IF;
-	PERFORM cudal1.check_word('purpose', purpose, '{normal,"null",certification,ablation}')
-		WHERE purpose IS DISTINCT FROM 'normal';
-	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
+	code := replace(code, E'\r\n', E'\n');
+	SELECT x.task_id INTO for_task FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
 		AND x.retired_at IS NULL AND cudal1.reference_problem(x) IS NULL;
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_reference(cudal1.find_task(task));
@@ -359,14 +346,14 @@ BEGIN
 			FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_submit.prompt_id;
 		PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
 			'Prompts come from cudal1_prompt().');
-		PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
-				format('prompt %s was made for another task than "%s"', p.prompt_id, t.name)),
+		PERFORM cudal1.raise_if(p.task_id <> for_task, '22023',
+				format('prompt %s was made for another task than "%s"', p.prompt_id, task)),
 				cudal1.check_owner(format('prompt %s', p.prompt_id), p.created_by)
 			FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_submit.prompt_id;
 	END IF;
-	RETURN cudal1.accept_submission(cudal1.row_of(t.task_id, replace(code, E'\r\n', E'\n'),
-		group_key, proposal_key, (cudal1.caller(), into_pool, method, priority, deadline, purpose,
-			NULL, prompt_id, island, NULL, NULL)));
+	RETURN cudal1.accept_submission(cudal1.row_of(for_task, code, group_key, proposal_key,
+		(cudal1.caller(), into_pool, method, priority, deadline, purpose, NULL, prompt_id, island,
+			NULL, NULL)));
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,

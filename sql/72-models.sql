@@ -525,14 +525,12 @@ request. stored: lines that tell the program so; left_over: lines to be given la
 CREATE FUNCTION cudal1.take(request_ids bigint[])
 RETURNS void LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 AS $$
-DECLARE
-	batch	cudal1.batch_row[] := ARRAY(
-		SELECT cudal1.row_of_response(r.prompt_id, r.answer, r.method, r.group_key,
-				'request ' || r.request_id, r.priority, NULL, r.created_by, NULL, r.finish_reason)
-			FROM cudal1.request AS r
-			WHERE r.request_id = ANY (request_ids) AND r.purpose = 'candidate');
 BEGIN
-	PERFORM cudal1.add_rows(batch) WHERE batch <> '{}';
+	PERFORM cudal1.add_rows(array_agg(cudal1.row_of_response(r.prompt_id, r.answer, r.method,
+			r.group_key, 'request ' || r.request_id, r.priority, NULL, r.created_by, NULL,
+			r.finish_reason)))
+		FROM cudal1.request AS r
+		WHERE r.request_id = ANY (request_ids) AND r.purpose = 'candidate' GROUP BY r.created_by;
 	PERFORM cudal1.take_techniques(r.about, r.answer, m.name)
 		FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
 		WHERE r.request_id = ANY (request_ids) AND r.purpose = 'techniques';
