@@ -116,7 +116,9 @@ SKIP:
 			$writing, "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
 		[ 'moves', "        self.calls = torch.zeros(())\n\n    def forward(self, x):\n        self.calls = self.calls + 1\n        return x + time.time_ns() % 1000\n" ],
 		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
-		[ 'scripted', "        self.cell = torch.jit.script(Cell())\n\n    def forward(self, x):\n        return self.cell(x)\n\n\nclass Cell(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state = torch.tanh(self.state + x)\n        return self.state * 1\n" ],
+		[ 'scripted', "        self.cell = torch.jit.script(Cell())\n\n    def forward(self, x):\n        return self.cell(x)\n\n\n"
+			. "class Cell(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('state', torch.zeros(64))\n\n"
+			. "    def forward(self, x):\n        self.state = torch.tanh(self.state + x)\n        return self.state * 1\n" ],
 		[ 'writes', "        self.register_buffer('center', torch.zeros(512, 64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
 		[ 'lazy eager', $lazy, $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
