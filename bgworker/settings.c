@@ -117,7 +117,7 @@ cudal1_settings_define(void)
 							 " it. A task's option \"certify\" takes precedence.",
 							 &cudal1_certify, true, PGC_USERSET, 0, NULL, NULL, NULL);
 
-	/* the databases with a worker, and what a worker does */
+	/* databases with a worker, and the work of one */
 	DefineCustomStringVariable("cudal1.databases", "Databases that have a worker.",
 							   "A list of names, separated by commas.",
 							   &cudal1_databases, "postgres", PGC_SIGHUP, GUC_LIST_INPUT,
@@ -136,7 +136,7 @@ cudal1_settings_define(void)
 							NULL, &cudal1_lease_seconds, 60, 5, 86400, PGC_SIGHUP, GUC_UNIT_S,
 							NULL, NULL, NULL);
 
-	/* what a measurement may use, and what candidates may do */
+	/* limits of a measurement, and of what candidates may do */
 	DefineCustomBoolVariable("cudal1.allow_unsandboxed",
 							 "Lets candidates run where no sandbox can be set up.",
 							 "Candidate code then runs with the rights of the server's operating"

@@ -5,7 +5,7 @@
 #ifndef CUDAL1_MEASURE_H
 #define CUDAL1_MEASURE_H
 
-/* what most files of the supervisor use */
+/* headers that most files of the supervisor need */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

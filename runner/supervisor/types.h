@@ -93,7 +93,7 @@ typedef enum TrialChange
 {
 	TRIAL_WAITED = 1,			/* the device is waited for within a run and after it */
 	TRIAL_ZEROED = 2,			/* C, CUDA: outputs start as zeros */
-	TRIAL_WIDER = 4,			/* PyTorch: half precision is single, but in the results */
+	TRIAL_WIDER = 4,			/* PyTorch: half and TF32 are single, but in the results */
 } TrialChange;
 
 /* Purposes that a device's time is spent on. */
@@ -135,7 +135,7 @@ values_median(const Values *values)
 	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
 }
 
-/* what a candidate's pairs tell */
+/* The pairs of a candidate, and the interval that they give. */
 typedef struct Stop
 {
 	const Profile *profile;

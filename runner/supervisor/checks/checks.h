@@ -34,7 +34,7 @@ typedef struct Checks
 	char	   *found;
 	Agreement	agreement;		/* of the outputs that were compared last */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
-	bool		wider;			/* single precision tells what half loses */
+	bool		wider;			/* single precision tells what half and TF32 lose */
 	Executor	other;			/* the reference's second process */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
