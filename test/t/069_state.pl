@@ -35,15 +35,13 @@ def say(good, name):
 x = torch.arange(4.0)
 fresh = Model()(x)
 for blocks, writes in (((1, 3, 2), True), ((3, 1, 2), False)):
-    state = part.State(model := Model(), writes)
+    state, right = part.State(model := Model(), writes), []
     quiet = model.inner.quiet
-    right = []
     for runs in blocks:
         run = state.restored(model)
         right += [torch.equal(run(x), fresh) for _ in range(runs)]
     say(all(right), f"blocks of {blocks} runs begin each with the state after construction")
-    say(sorted(state.names().split(", ")) == ["self.hidden", "self.inner.cache"],
-        f"what runs change has names: {state.names()}")
+    say(sorted(state.names().split(", ")) == ["self.hidden", "self.inner.cache"], f"what runs change has names: {state.names()}")
     say(model.inner.quiet is quiet, "what they leave alone is what it was")
 say(not torch.equal(model(x), fresh), "which the model alone would not have")
 
@@ -51,8 +49,7 @@ class Elsewhere(torch.Tensor):
     device = "elsewhere"
 
 here, part.SMALL_BYTES = torch.Tensor.to, 0
-torch.Tensor.to = lambda self, device: (
-    here(self, device) if device != "elsewhere" else self if self.device == device else self.clone().as_subclass(Elsewhere))
+torch.Tensor.to = lambda self, device: (here(self, device) if device != "elsewhere" else self if self.device == device else self.clone().as_subclass(Elsewhere))
 
 class Moving(torch.nn.Module):
     def __init__(self):
@@ -104,13 +101,14 @@ with probes.Moving() as moving:
 END
 SKIP:
 {
-	skip 'no sandbox here', 14 if !can_measure('pytorch');
+	skip 'no sandbox here', 15 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
 	my $lazy = "        self.first = torch.nn.Linear(64, 64)\n        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(self.first(x))\n";
 	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
+	my $poles = "\n    def forward(self, x):\n        return x / x%s.sum(-1, keepdim=True)\n";
 	my $turns = "\n    def forward(self, x):\n        return (8000 * x%s).sin()";
 	# a candidate writes to a buffer where the reference binds an attribute
 	my $writing = "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n";
@@ -123,6 +121,7 @@ SKIP:
 			. "    def forward(self, x):\n        self.state = torch.tanh(self.state + x)\n        return self.state * 1\n" ],
 		[ 'writes', "        self.register_buffer('center', torch.zeros(512, 64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
+		[ 'poles part', sprintf($poles, '') . "\n" . $inputs =~ s/64/256, 256/r, sprintf($poles, '.flip(-1)'), sprintf($poles, '[:, :-32]') ],
 		[ 'lazy eager', $lazy, $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
 		[ 'turned', $lazy =~ s/Linear\(64, /LazyLinear(/r, $lazy =~ s/( *self.first = .*\n)( *self.layer = .*\n)/$2$1/r =~ s/LazyLinear\(8/Linear(64, 8/r ],
 		[ 'labels', "$labels\n" . $inputs =~ s/randn\(64/randint(0, 3, (64,)).float(/r, $labels ])
@@ -142,6 +141,7 @@ SKIP:
 	is("$result->{writes}{outcome} $result->{writes}{reference}", 'unverified bad', 'and one that writes to its state');
 	like($result->{writes}{detail}, qr/its runs change self\.center/, 'which is named');
 	is("$result->{turns}{outcome} $result->{turns}{reference}", 'successful good', 'one that rounding moves has a tolerance as wide as that');
+	is("$result->{poles}{outcome} $result->{part}{outcome}", 'successful wrong_output', 'and one whose quotients have poles may miss near them');
 	is("$result->{lazy}{outcome} $result->{lazy}{reference}", 'successful good', 'weights of lazy modules come from the seed of all others');
 	is("$result->{eager}{outcome} $result->{eager}{evidence}{weights}", 'successful by name', 'and are given by name to modules that are not lazy');
 	is("$result->{turned}{outcome} $result->{turned}{evidence}{weights}", 'successful by name', 'also where the reference has no others');

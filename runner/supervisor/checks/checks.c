@@ -20,6 +20,9 @@
 #define FEW_OTHERS		10
 /* of an output's scale; elements that move farther are made of rounding errors */
 #define ROUNDED_ATOL	0.1
+#define MANY_UNITS		1024	/* in the last place, which an ordinary output hardly shows */
+#define POLE_INPUTS		2
+#define POLES_MOST		0.1		/* of the elements, which may lie near a pole */
 #define MOST_MOVES		1e6		/* a finite number for evidence */
 #define SLOW_LEAST		0.1		/* seconds by which the least of some runs may be too long */
 
@@ -136,7 +139,7 @@ learn_steps(Checks *c, Executor *executor, double limit)
 
 	for (uint32_t k = 0; k < n; k++)
 	{
-		if (k > 0 && !probes_nudge(c, executor, limit, k))
+		if (k > 0 && !probes_nudge(c, executor, limit, k, 1))
 			return false;
 		for (int i = 0; i < m->outputs; i++)
 		{
@@ -157,6 +160,40 @@ learn_steps(Checks *c, Executor *executor, double limit)
 }
 
 /*
+ * Elements that move far where an input is many units off lie near a pole, as quotients by sums
+ * that are nearly 0 do. As many may miss by any amount, because right code may add in another
+ * order. If more than a tenth do, no pole is the cause. False after conclude()
+ */
+static bool
+learn_poles(Checks *c, Executor *executor, double limit)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t k = 0; k < c->n && k < POLE_INPUTS; k++)
+	{
+		if (!probes_nudge(c, executor, limit, k, MANY_UNITS))
+			return false;
+		for (int i = 0; i < m->outputs; i++)
+		{
+			size_t		at = m->output[i].gathered;
+			Tolerance  *t = &m->tolerance[i];
+			Comparison	differ;
+			double		share;
+
+			if (!m->backend->arrays->compare(m, c->expected + k * m->output_bytes + at,
+											 c->found + at, i, t, &differ))
+				return false;
+			share = (double) differ.mismatches / (double) m->output[i].elements;
+			if (differ.error <= TOLERANCE_FARTHEST || share > POLES_MOST)
+				continue;
+			t->misses = fmax(t->misses, share);
+			t->farthest = INFINITY;
+		}
+	}
+	return true;
+}
+
+/*
  * Whether outputs are more than rounding errors, as of a sum that cancels. Where they are not,
  * inputs that are off by a unit in the last place give others, and so does right code that adds in
  * another order. Half precision that is nothing but its own errors is compared by these, as no
@@ -172,7 +209,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	/* there is no room for other inputs */
 	if (c->spare == 0)
 		return true;
-	good = probes_nudge(c, executor, limit, 0);
+	good = probes_nudge(c, executor, limit, 0, 1);
 	if (good && c->wider && m->backend->module && executor->value != m->facts.half)
 	{
 		m->facts.half = (uint32_t) executor->value;
@@ -216,7 +253,8 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	}
 	if (m->facts.moves > 0)
 		json_object_set_new(m->result->evidence, "moves", json_real(m->facts.moves));
-	return good && learn_steps(c, executor, limit);
+	return good && learn_steps(c, executor, limit)
+		&& (m->facts.half || learn_poles(c, executor, limit));
 }
 
 static bool

@@ -161,10 +161,11 @@ extern void probes_forget(Checks *c);
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
 
 /*
- * The reference's outputs of an input where that is off by a unit in the last place, and with
- * c->wider half precision is single, to c->found. False after conclude()
+ * The reference's outputs of an input that is off by so many units in the last place, to c->found.
+ * With c->wider half precision is single. False after conclude()
  */
-extern bool probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input);
+extern bool probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input,
+						 double units);
 
 /* The axis of a sequence's steps: the longest, the last apart. */
 extern uint32_t probes_steps(const Tensor *t);

@@ -207,7 +207,8 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 	*change = (Change) {.factor = 1};
 	if (kind >= PROBES)
 	{
-		change->nudge = kind == PROBE_ROUNDED ? tensor_epsilon(t->dtype) : coarse(m, t->dtype);
+		change->nudge = kind == PROBE_ROUNDED ? scale * tensor_epsilon(t->dtype)
+			: coarse(m, t->dtype);
 		/* Rows that are all the same become others, as rounding makes distances between them. */
 		change->apart = kind == PROBE_ROUNDED_COARSELY;
 		return kind != PROBE_ROUNDED || !is_half(t->dtype);
@@ -283,14 +284,14 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 }
 
 bool
-probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input)
+probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input, double units)
 {
 	Measure    *m = c->m;
 	bool		changed;
 	bool		good;
 
 	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
-	good = probes_make(m, &c->arena, PROBE_ROUNDED, 1, input, c->slots, &changed)
+	good = probes_make(m, &c->arena, PROBE_ROUNDED, units, input, c->slots, &changed)
 		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, c->slots, c->seeds[input],
 						   c->found, limit, NULL);
 	m->trial.changes = 0;
