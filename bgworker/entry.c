@@ -75,24 +75,6 @@ to_server(const char *text)
 	return out.data;
 }
 
-static bool
-is_transient(int code)
-{
-	switch (ERRCODE_TO_CATEGORY(code))
-	{
-		case ERRCODE_TO_CATEGORY(ERRCODE_TRANSACTION_ROLLBACK):
-		case ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES):
-		case ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION):
-		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
-			return true;
-		default:
-			/* the last four: missing while the extension is dropped, as the next call finds out */
-			return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_OBJECT_IN_USE ||
-				code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_TABLE ||
-				code == ERRCODE_INVALID_SCHEMA_NAME || code == ERRCODE_UNDEFINED_OBJECT;
-	}
-}
-
 /* aborts the transaction; no interrupt may come between an aborted transaction and its end */
 static ErrorData *
 abort_call(MemoryContext caller)
@@ -183,7 +165,7 @@ cudal1_queue_run(const char *query, int n, const char *const *arguments, char **
 	{
 		ErrorData  *error = abort_call(caller);
 
-		outcome = is_transient(error->sqlerrcode) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
+		outcome = cudal1_queue_failed(unpack_sql_state(error->sqlerrcode));
 		ereport(LOG,
 				(errcode(error->sqlerrcode),
 				 errmsg("cudal1 worker: %s", error->message),

@@ -30,7 +30,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +61,6 @@ int			cudal1_children_epoll = -1;
 /* children that were not collected yet; all other zombies are orphans */
 static Cudal1Child *children = NULL;
 
-static char words[PATH_MAX + 128];	/* last answer of say() */
-
 int64_t
 cudal1_clock_ms(void)
 {
@@ -71,19 +68,6 @@ cudal1_clock_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static const char *say(const char *format,...) __attribute__((format(printf, 1, 2)));
-
-static const char *
-say(const char *format,...)
-{
-	va_list		arguments;
-
-	va_start(arguments, format);
-	vsnprintf(words, sizeof(words), format, arguments);
-	va_end(arguments);
-	return words;
 }
 
 bool
@@ -531,9 +515,12 @@ cudal1_child_end(Cudal1Child *child)
 const char *
 cudal1_child_ending(const Cudal1Child *child)
 {
+	static char words[128];
 	int			number = WTERMSIG(child->status);
 
 	if (WIFSIGNALED(child->status))
-		return say("was killed by signal %d (%s)", number, strsignal(number));
-	return say("ended with exit status %d", WEXITSTATUS(child->status));
+		snprintf(words, sizeof(words), "was killed by signal %d (%s)", number, strsignal(number));
+	else
+		snprintf(words, sizeof(words), "ended with exit status %d", WEXITSTATUS(child->status));
+	return words;
 }

@@ -158,6 +158,9 @@ extern int	cudal1_lease_seconds;
 /* false while an agent has no connection, so that no call is made */
 extern bool cudal1_connected;
 
+/* what a call comes to that failed with this SQLSTATE */
+extern Cudal1Call cudal1_queue_failed(const char *state);
+
 /* an argument of a query */
 typedef char Cudal1Number[24];
 extern const char *cudal1_queue_text(Cudal1Number text, int64_t number);

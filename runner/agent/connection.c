@@ -70,20 +70,6 @@ call_limit(double begun)
 	return begun + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CALL_SECONDS);
 }
 
-/* an error after which the same statement may succeed, by its SQLSTATE */
-static bool
-is_transient(const char *state)
-{
-	/* the last four: functions are missing while the extension is dropped, created or upgraded */
-	static const char *const beginnings[] = {"08", "25", "40", "53", "55", "57", "58", "42883",
-		"3F000", "42P01", "42704"};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (strncmp(state, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	return false;
-}
-
 /* NULL: the connection was cut */
 static PGresult *
 await_result(void)
@@ -144,7 +130,6 @@ cudal1_queue_run(const char *query, int n, const char *const *values, char **col
 	{
 		const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 		const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-
 		const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
@@ -155,7 +140,7 @@ cudal1_queue_run(const char *query, int n, const char *const *values, char **col
 		else
 			agent_log("%s (SQLSTATE %s)%s%s", cudal1_problem, state ? state : "none",
 					  hint ? ". " : "", hint ? hint : "");
-		outcome = !state || is_transient(state) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
+		outcome = state ? cudal1_queue_failed(state) : CUDAL1_CALL_TRANSIENT;
 	}
 	PQclear(result);
 	return outcome;
