@@ -276,18 +276,14 @@ list_builders(const Options *options, json_t *problems)
 {
 	char		command[PATH_MAX + 256];
 	char		missing[64];
-	char		text[200];
 
 	/* by the PATH of executors */
-	snprintf(command, sizeof(command), "PATH=\"$(dirname '%s'):/usr/bin:/bin\"; "
-			 "for p in c++ ninja; do command -v $p >/dev/null || printf '%%s ' $p; done; echo",
-			 options->python);
-	if (!text_first_line(command, missing, sizeof(missing)) || !missing[0])
-		return;
-	missing[strlen(missing) - 1] = '\0';
-	snprintf(text, sizeof(text), "no %s: PyTorch code that compiles itself fails; install the "
-			 "packages g++ and ninja-build", missing);
-	device_note(problems, text);
+	snprintf(command, sizeof(command), "PATH=\"$(dirname '%s'):/usr/bin:/bin\"; echo $("
+			 "for p in c++ ninja; do command -v $p >/dev/null || echo $p; done)", options->python);
+	if (text_first_line(command, missing, sizeof(missing)) && missing[0])
+		json_array_append_new(problems, json_sprintf(
+			"no %s: PyTorch code that compiles itself fails; install the packages g++ and "
+			"ninja-build", missing));
 }
 
 void
@@ -330,9 +326,9 @@ device_list(const Options *options)
 			device_note(languages, problem ? NULL : language_facts[i].name);
 			continue;
 		}
-		snprintf(text, sizeof(text), "no %1$s: tasks in %2$s can't be measured; install the "
-				 "package %1$s", backend->builds.tool, language_facts[i].name);
-		device_note(problems, text);
+		json_array_append_new(problems, json_sprintf(
+			"no %1$s: tasks in %2$s can't be measured; install the package %1$s",
+			backend->builds.tool, language_facts[i].name));
 	}
 	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, "
 			 "torch.version.cuda or \"\")' 2>/dev/null", options->python);
@@ -347,12 +343,10 @@ device_list(const Options *options)
 		list_builders(options, problems);
 	}
 	else
-	{
-		snprintf(text, sizeof(text), "%s %s: tasks in pytorch can't be measured; install "
-				 "python3-torch or set cudal1.python", options->python,
-				 access(options->python, X_OK) == 0 ? "has no PyTorch" : "can't be run");
-		device_note(problems, text);
-	}
+		json_array_append_new(problems, json_sprintf(
+			"%s %s: tasks in pytorch can't be measured; install python3-torch or set "
+			"cudal1.python", options->python,
+			access(options->python, X_OK) == 0 ? "has no PyTorch" : "can't be run"));
 	device_print(key, "cpu", cpu_model(), languages, problems, details);
 	gpu_list(options, problem, torch, torch_cuda);
 }
