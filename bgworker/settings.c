@@ -40,7 +40,6 @@ check_databases(char **newval, void **extra, GucSource source)
 {
 	char	   *raw = pstrdup(*newval);
 	List	   *names;
-	ListCell   *cell;
 
 	if (!SplitIdentifierString(raw, ',', &names))
 	{
@@ -52,17 +51,6 @@ check_databases(char **newval, void **extra, GucSource source)
 	{
 		GUC_check_errdetail("At most %d databases can have a worker.", CUDAL1_MAX_DATABASES);
 		return false;
-	}
-	foreach(cell, names)
-	{
-		for (int i = 0; i < foreach_current_index(cell); i++)
-		{
-			if (strcmp(lfirst(cell), list_nth(names, i)) == 0)
-			{
-				GUC_check_errdetail("Database \"%s\" is named twice.", (char *) lfirst(cell));
-				return false;
-			}
-		}
 	}
 	return true;
 }

@@ -15,7 +15,6 @@
 #include "utils/builtins.h"
 
 #include "arrays.h"
-#include "nearest.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_group_advantages);
@@ -51,22 +50,14 @@ static const Variant variants[] = {
 static const Variant *
 find_variant(const char *name)
 {
-	const char *names[lengthof(variants)];
-	char	   *nearest;
-
 	for (int i = 0; i < lengthof(variants); i++)
-	{
-		names[i] = variants[i].name;
-		if (strcmp(names[i], name) == 0)
+		if (strcmp(variants[i].name, name) == 0)
 			return &variants[i];
-	}
-	nearest = cudal1_nearest_words(name, names, lengthof(variants));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("variant \"%s\" does not exist", name),
-			 errhint("%s%sValid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\","
-					 " \"dr_grpo\", \"rloo\" and \"smoothed\".",
-					 nearest ? nearest : "", nearest ? " " : "")));
+			 errhint("Valid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\","
+					 " \"dr_grpo\", \"rloo\" and \"smoothed\".")));
 }
 
 /* Advantages of n >= 2 rewards that are not all equal, in place. */

@@ -4,7 +4,7 @@
  *
  * A name is near if at most a third of the mistyped one's letters need to change, or if one of the
  * two contains the other, because users often call a task by the last part of its name.  Case does
- * not count.  Only error paths call these functions, so all names are tried.
+ * not count.  Only error paths call this function, so all names are tried.
  */
 #include "postgres.h"
 
@@ -15,16 +15,14 @@
 #include "utils/builtins.h"
 #include "utils/varlena.h"
 
-#include "nearest.h"
-
 PG_FUNCTION_INFO_V1(cudal1_nearest);
 
 #define MAX_NAME_BYTES 1000		/* no task has a longer name, so nothing is suggested for one */
 
 static char *
-fold_case(const char *name)
+fold_case(Datum name)
 {
-	char	   *copy = pstrdup(name);
+	char	   *copy = TextDatumGetCString(name);
 
 	for (char *p = copy; *p != '\0'; p++)
 		*p = pg_ascii_tolower((unsigned char) *p);
@@ -47,55 +45,41 @@ distance(const char *mistyped, const char *name, int limit)
 	return d;
 }
 
-char *
-cudal1_nearest_words(const char *name, const char *const *names, int n)
-{
-	char	   *mistyped;
-	int			limit;
-	int			least;
-	const char *nearest = NULL;
-
-	if (strlen(name) > MAX_NAME_BYTES)
-		return NULL;
-	mistyped = fold_case(name);
-	limit = (strlen(mistyped) + 2) / 3;
-	least = limit + 1;
-	for (int i = 0; i < n; i++)
-	{
-		char	   *other = fold_case(names[i]);
-		int			d = distance(mistyped, other, limit);
-
-		pfree(other);
-		if (d < least)
-		{
-			least = d;
-			nearest = names[i];
-		}
-	}
-	return nearest ? psprintf("Did you mean \"%s\"?", nearest) : NULL;
-}
-
-/* cudal1.nearest(name text, names text[]) RETURNS text */
+/*
+ * cudal1.nearest(name text, names text[]) RETURNS text
+ *
+ * A question like: Did you mean "a"?  NULL where none is near.
+ */
 Datum
 cudal1_nearest(PG_FUNCTION_ARGS)
 {
 	Datum	   *elements;
 	bool	   *nulls;
-	int			count;
-	int			n = 0;
-	const char **names;
-	char	   *words;
+	int			n;
+	char	   *mistyped;
+	char	   *nearest = NULL;
+	int			limit;
+	int			least;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
+		VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) > MAX_NAME_BYTES)
 		PG_RETURN_NULL();
+	mistyped = fold_case(PG_GETARG_DATUM(0));
+	limit = (strlen(mistyped) + 2) / 3;
+	least = limit + 1;
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &count);
-	names = palloc(sizeof(char *) * (count + 1));
-	for (int i = 0; i < count; i++)
-		if (!nulls[i])
-			names[n++] = TextDatumGetCString(elements[i]);
-	words = cudal1_nearest_words(text_to_cstring(PG_GETARG_TEXT_PP(0)), names, n);
-	if (words == NULL)
+					  &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		int			d = nulls[i] ? least : distance(mistyped, fold_case(elements[i]), limit);
+
+		if (d < least)
+		{
+			least = d;
+			nearest = TextDatumGetCString(elements[i]);
+		}
+	}
+	if (nearest == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(words));
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("Did you mean \"%s\"?", nearest)));
 }

@@ -24,18 +24,29 @@
 
 PG_FUNCTION_INFO_V1(cudal1_compose_prompt);
 
-typedef struct PromptTask
+/* what a prompt is made of */
+typedef struct PromptParts
 {
+	bool		contrastive;
 	bool		gpu;
 	char	   *hardware;
-	char	   *name;
+	char	   *name;			/* of the task */
 	char	   *fence;			/* the label of a code's fence */
 	char	   *written;		/* the language, in words */
 	char	   *compiled;		/* by what */
 	char	   *reference;
 	char	   *entry;			/* declaration and arguments; empty: a module of Python */
 	char	   *tolerance;
-} PromptTask;
+	/* the codes that it shows: those it compares, in ascending score, and those that failed */
+	Datum	   *exemplars;
+	double	   *scores;
+	int			nexemplars;
+	Datum	   *counters;		/* of the exemplars, a line each */
+	int			ncounters;
+	Datum	   *failed;
+	Datum	   *reasons;
+	int			nfailed;
+} PromptParts;
 
 /* text within a fence that is longer than any run of backticks in it */
 static void
@@ -60,16 +71,10 @@ append_fenced(StringInfo prompt, const char *label, const char *text)
 	appendStringInfoString(prompt, "\n\n");
 }
 
-static bool
-is_place(const char *name, size_t length, const char *place)
-{
-	return strlen(place) == length && memcmp(name, place, length) == 0;
-}
-
 static void
-append_entry(StringInfo prompt, const PromptTask *task)
+append_entry(StringInfo prompt, const PromptParts *parts)
 {
-	if (!task->entry[0])
+	if (!parts->entry[0])
 		appendStringInfo(prompt,
 						 "Write one complete Python file that defines `class "
 						 "ModelNew(torch.nn.Module)`. Its constructor and its `forward` take the "
@@ -81,23 +86,23 @@ append_entry(StringInfo prompt, const PromptTask *task)
 						 "reference's `get_inputs` and `get_init_inputs`; yours are not called. "
 						 "Leave inputs unchanged wherever the reference does. Everything runs on "
 						 "the %s through `torch.utils.cpp_extension.load_inline`%s.\n\n",
-						 task->gpu ? "GPU. Kernels of your own may come from CUDA C++"
+						 parts->gpu ? "GPU. Kernels of your own may come from CUDA C++"
 						 : "CPU. Code of your own may come from C++",
-						 task->gpu ? " or from Triton" : "");
+						 parts->gpu ? " or from Triton" : "");
 	else
 		appendStringInfo(prompt,
 						 "Write one complete source file in %s that defines\n\n    %s\n\n"
 						 "Arrays are %s. It is compiled by %s. Allocate what you need beyond the "
 						 "arguments, and release it, within the call.\n\n",
-						 task->written, task->entry, task->gpu
+						 parts->written, parts->entry, parts->gpu
 						 ? "device pointers, scalars are passed by value; launch your kernels "
 						 "from this function"
 						 : "pointers to contiguous memory in row-major order and do not overlap, "
-						 "scalars are passed by value", task->compiled);
+						 "scalars are passed by value", parts->compiled);
 }
 
 static void
-append_requirements(StringInfo prompt, const PromptTask *task)
+append_requirements(StringInfo prompt, const PromptParts *parts)
 {
 	appendStringInfoString(prompt, "**Requirements**\n\n");
 	appendStringInfo(prompt,
@@ -106,11 +111,11 @@ append_requirements(StringInfo prompt, const PromptTask *task)
 					 "2. Compile and run as it stands on %s. Code that doesn't compile, crashes "
 					 "or doesn't end scores 0.\n"
 					 "3. Stay numerically stable for large values, wherever the reference is.\n\n",
-					 task->tolerance, task->hardware);
+					 parts->tolerance, parts->hardware);
 }
 
 static void
-append_restrictions(StringInfo prompt, const PromptTask *task)
+append_restrictions(StringInfo prompt, const PromptParts *parts)
 {
 	appendStringInfo(prompt,
 					 "**Restrictions**\n\n"
@@ -121,20 +126,20 @@ append_restrictions(StringInfo prompt, const PromptTask *task)
 					 "3. Finish with the call: %s\n"
 					 "4. Use no files, network, other processes, environment variables, or the "
 					 "interpreter's or measurement's internals.\n\n",
-					 task->gpu ? "work on streams of your own counts until the whole device is "
+					 parts->gpu ? "work on streams of your own counts until the whole device is "
 					 "idle, so streams are for overlap within a call only." :
 					 "threads of your own must have done their work when it returns.");
 }
 
 static void
-append_protocol(StringInfo prompt, bool contrastive)
+append_protocol(StringInfo prompt, const PromptParts *parts)
 {
 	appendStringInfoString(prompt,
 						   "**Answer**\n\n"
 						   "Answer in three sections under exactly these headings, each on a line "
 						   "of its own with exactly two hash signs:\n\n"
 						   "## Performance Analysis\n");
-	if (contrastive)
+	if (parts->contrastive)
 		appendStringInfoString(prompt,
 							   "Compare the implementations above:\n"
 							   "1. Which of them score best, and what in their algorithm or "
@@ -156,88 +161,74 @@ append_protocol(StringInfo prompt, bool contrastive)
 						   "Give the complete code in a single fenced code block.\n");
 }
 
-/* the codes that a prompt shows: those it compares, in ascending score, and those that failed */
-typedef struct PromptCodes
-{
-	Datum	   *exemplars;
-	double	   *scores;
-	int			nexemplars;
-	Datum	   *counters;		/* of the exemplars, a line each */
-	int			ncounters;
-	Datum	   *failed;
-	Datum	   *reasons;
-	int			nfailed;
-} PromptCodes;
-
 static void
-append_exemplars(StringInfo prompt, const PromptTask *task, const PromptCodes *codes)
+append_exemplars(StringInfo prompt, const PromptParts *parts)
 {
 	appendStringInfoString(prompt, "**Earlier implementations with scores**\n\n");
-	for (int i = 0; i < codes->nexemplars; i++)
+	for (int i = 0; i < parts->nexemplars; i++)
 	{
-		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, codes->scores[i]);
-		append_fenced(prompt, task->fence, TextDatumGetCString(codes->exemplars[i]));
-		if (codes->ncounters > 0 && VARSIZE_ANY_EXHDR(DatumGetPointer(codes->counters[i])) > 0)
+		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, parts->scores[i]);
+		append_fenced(prompt, parts->fence, TextDatumGetCString(parts->exemplars[i]));
+		if (parts->ncounters > 0 && VARSIZE_ANY_EXHDR(DatumGetPointer(parts->counters[i])) > 0)
 			appendStringInfo(prompt, "Counters of a call: %s.\n\n",
-							 TextDatumGetCString(codes->counters[i]));
+							 TextDatumGetCString(parts->counters[i]));
 	}
-	if (codes->nexemplars == 0)
+	if (parts->nexemplars == 0)
 	{
 		appendStringInfoString(prompt,
 							   "Implementation 1 (score 1.00), the reference: there is no other "
 							   "yet\n\n");
-		append_fenced(prompt, task->fence, task->reference);
+		append_fenced(prompt, parts->fence, parts->reference);
 	}
 }
 
 static void
-append_failures(StringInfo prompt, const PromptTask *task, const PromptCodes *codes)
+append_failures(StringInfo prompt, const PromptParts *parts)
 {
-	if (codes->nfailed == 0)
+	if (parts->nfailed == 0)
 		return;
 	appendStringInfoString(prompt,
 						   "**Failed attempts**\n\n"
 						   "These scored 0, for the reason that stands before each. Don't repeat "
 						   "their mistakes.\n\n");
-	for (int i = 0; i < codes->nfailed; i++)
+	for (int i = 0; i < parts->nfailed; i++)
 	{
 		appendStringInfo(prompt, "Failed attempt %d\n\n", i + 1);
-		append_fenced(prompt, "text", TextDatumGetCString(codes->reasons[i]));
-		append_fenced(prompt, task->fence, TextDatumGetCString(codes->failed[i]));
+		append_fenced(prompt, "text", TextDatumGetCString(parts->reasons[i]));
+		append_fenced(prompt, parts->fence, TextDatumGetCString(parts->failed[i]));
 	}
 }
 
 /* Appends the words for a place of a template; false: no place has that name. */
 static bool
-append_place(StringInfo prompt, const char *name, size_t length, const PromptTask *task,
-			 const PromptCodes *codes, bool contrastive)
+append_place(StringInfo prompt, const char *name, const PromptParts *parts)
 {
-	if (is_place(name, length, "task"))
-		appendStringInfoString(prompt, task->name);
-	else if (is_place(name, length, "expertise"))
-		appendStringInfo(prompt, task->gpu
+	if (strcmp(name, "task") == 0)
+		appendStringInfoString(prompt, parts->name);
+	else if (strcmp(name, "expertise") == 0)
+		appendStringInfo(prompt, parts->gpu
 						 ? "CUDA programming and the optimisation of GPU kernels"
-						 : "%s and the optimisation of numerical code for CPUs", task->written);
-	else if (is_place(name, length, "device"))
-		appendStringInfoString(prompt, task->hardware);
-	else if (is_place(name, length, "entry"))
-		append_entry(prompt, task);
-	else if (is_place(name, length, "reference"))
-		append_fenced(prompt, task->fence, task->reference);
-	else if (is_place(name, length, "exemplars"))
-		append_exemplars(prompt, task, codes);
-	else if (is_place(name, length, "counters"))
-		appendStringInfoString(prompt, codes->ncounters == 0 ? "" :
+						 : "%s and the optimisation of numerical code for CPUs", parts->written);
+	else if (strcmp(name, "device") == 0)
+		appendStringInfoString(prompt, parts->hardware);
+	else if (strcmp(name, "entry") == 0)
+		append_entry(prompt, parts);
+	else if (strcmp(name, "reference") == 0)
+		append_fenced(prompt, parts->fence, parts->reference);
+	else if (strcmp(name, "exemplars") == 0)
+		append_exemplars(prompt, parts);
+	else if (strcmp(name, "counters") == 0)
+		appendStringInfoString(prompt, parts->ncounters == 0 ? "" :
 							   "Counters beside an implementation are of one call of it under a "
 							   "profiler.\n\n");
-	else if (is_place(name, length, "failures"))
-		append_failures(prompt, task, codes);
-	else if (is_place(name, length, "requirements"))
-		append_requirements(prompt, task);
-	else if (is_place(name, length, "restrictions"))
-		append_restrictions(prompt, task);
-	else if (is_place(name, length, "answer_format"))
-		append_protocol(prompt, contrastive);
+	else if (strcmp(name, "failures") == 0)
+		append_failures(prompt, parts);
+	else if (strcmp(name, "requirements") == 0)
+		append_requirements(prompt, parts);
+	else if (strcmp(name, "restrictions") == 0)
+		append_restrictions(prompt, parts);
+	else if (strcmp(name, "answer_format") == 0)
+		append_protocol(prompt, parts);
 	else
 		return false;
 	return true;
@@ -245,13 +236,13 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 
 /* braces around anything but the name of a place stay as they are, as do those of codes */
 static void
-append_template(StringInfo prompt, const char *words, const PromptTask *task,
-				const PromptCodes *codes, bool contrastive)
+append_template(StringInfo prompt, const char *words, const PromptParts *parts)
 {
 	while (*words)
 	{
 		const char *end = *words == '{'
 			? memchr(words, '}', strnlen(words, LONGEST_PLACE)) : NULL;
+		char		name[LONGEST_PLACE] = "";
 
 		/* before places that are named many times fill the memory */
 		if (prompt->len > LONGEST_PROMPT)
@@ -259,8 +250,9 @@ append_template(StringInfo prompt, const char *words, const PromptTask *task,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("the prompt would be longer than 10 MiB"),
 					 errhint("Ask for fewer exemplars or failures.")));
-		if (end != NULL &&
-			append_place(prompt, words + 1, end - words - 1, task, codes, contrastive))
+		if (end != NULL)
+			memcpy(name, words + 1, end - words - 1);
+		if (append_place(prompt, name, parts))
 			words = end + 1;
 		else
 			appendStringInfoChar(prompt, *words++);
@@ -290,36 +282,35 @@ read_texts(ArrayType *array, const char *name, int n)
 Datum
 cudal1_compose_prompt(PG_FUNCTION_ARGS)
 {
-	PromptTask	task;
+	PromptParts parts;
 	StringInfoData prompt;
-	PromptCodes codes;
 
 	for (int i = 0; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("no argument may be NULL")));
-	task.gpu = PG_GETARG_BOOL(1);
-	task.hardware = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	task.name = text_to_cstring(PG_GETARG_TEXT_PP(3));
-	task.fence = text_to_cstring(PG_GETARG_TEXT_PP(4));
-	task.written = text_to_cstring(PG_GETARG_TEXT_PP(5));
-	task.compiled = text_to_cstring(PG_GETARG_TEXT_PP(6));
-	task.reference = text_to_cstring(PG_GETARG_TEXT_PP(7));
-	task.entry = text_to_cstring(PG_GETARG_TEXT_PP(8));
-	task.tolerance = text_to_cstring(PG_GETARG_TEXT_PP(9));
-	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(11), "scores", &codes.nexemplars,
+	parts.contrastive = PG_GETARG_BOOL(0);
+	parts.gpu = PG_GETARG_BOOL(1);
+	parts.hardware = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	parts.name = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	parts.fence = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	parts.written = text_to_cstring(PG_GETARG_TEXT_PP(5));
+	parts.compiled = text_to_cstring(PG_GETARG_TEXT_PP(6));
+	parts.reference = text_to_cstring(PG_GETARG_TEXT_PP(7));
+	parts.entry = text_to_cstring(PG_GETARG_TEXT_PP(8));
+	parts.tolerance = text_to_cstring(PG_GETARG_TEXT_PP(9));
+	parts.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(11), "scores", &parts.nexemplars,
 									   NULL);
-	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(10), "codes", codes.nexemplars);
-	codes.counters = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(12), "counters", &codes.ncounters,
+	parts.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(10), "codes", parts.nexemplars);
+	parts.counters = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(12), "counters", &parts.ncounters,
 										 NULL);
-	if (codes.ncounters > 0)
-		codes.counters = read_texts(PG_GETARG_ARRAYTYPE_P(12), "counters", codes.nexemplars);
-	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(13), "failed", &codes.nfailed, NULL);
-	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(14), "reasons", codes.nfailed);
+	if (parts.ncounters > 0)
+		parts.counters = read_texts(PG_GETARG_ARRAYTYPE_P(12), "counters", parts.nexemplars);
+	parts.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(13), "failed", &parts.nfailed, NULL);
+	parts.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(14), "reasons", parts.nfailed);
 
 	initStringInfo(&prompt);
-	append_template(&prompt, text_to_cstring(PG_GETARG_TEXT_PP(15)), &task, &codes,
-					PG_GETARG_BOOL(0));
+	append_template(&prompt, text_to_cstring(PG_GETARG_TEXT_PP(15)), &parts);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));
 }

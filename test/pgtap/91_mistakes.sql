@@ -71,7 +71,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT * FROM cudal1_sample_exemplars('column sums', strategy => 'best')$$, '22023', 'It is one of bucket, island, random'),
 	($$SELECT cudal1_add_prompt_template('mine', 'contrastive', 'Make {task} fast')$$, '22023', 'the place \{reference\}'),
 	($$SELECT cudal1_open_pool('new', 'mian')$$, '42704', 'Did you mean "main"'),
-	($$SELECT cudal1_group_advantages('{1,2}', 'verrl')$$, '22023', 'Did you mean "verl"'),
+	($$SELECT cudal1_group_advantages('{1,2}', 'verrl')$$, '22023', 'Valid variants are'),
 	($$SELECT * FROM cudal1_score_rounds('{1,2,3}', '{1,2}')$$, '2202E', 'same length'),
 	($$SELECT * FROM cudal1_score_rounds('{1,2,3,4,5,6,7}', '{1,2,3,4,5,6,7}', 'defaults')$$, '42704', 'Did you mean "default"'),
 	($$SELECT * FROM cudal1_group_result('nogroup')$$, '42704', 'Groups come from'),

@@ -77,8 +77,8 @@ $node->restart;
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'with room all goes on');
 
 # bad settings are refused
-my ($ret, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET cudal1.databases = 'a, a'");
-like($err, qr/invalid value for parameter "cudal1.databases".*named twice/s, 'a name given twice is refused');
+my ($ret, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET cudal1.databases = 'a b'");
+like($err, qr/invalid value for parameter "cudal1.databases".*must be a list/s, 'no list of databases is refused');
 ($ret, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET cudal1.measure_path = 'bin/cudal1-measure'");
 like($err, qr/absolute path/, 'a relative path is refused');
 ($ret, $out, $err) = $node->psql('postgres', "SET cudal1.allow_unsandboxed = on");
