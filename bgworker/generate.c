@@ -407,15 +407,8 @@ cudal1_generate_leave(const char *worker)
 {
 	if (!started)
 		return;
-	/* answers that the program has not written to its pipe yet stay in its spool */
+	/* answers that are not in its pipe yet stay in its spool */
 	cudal1_child_poll(&child);
-	cudal1_child_signal(&child, SIGKILL);
-	for (int i = 0; i < 100 && !child.gone; i++)
-	{
-		cudal1_child_poll(&child);
-		if (!child.gone)
-			pg_usleep(10000);
-	}
 	offer_left_over();
 	if (pending.length > 0)
 		(void) store(cudal1_clock_ms());
