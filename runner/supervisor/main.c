@@ -64,15 +64,6 @@ usage(FILE *to)
 		  "1 if not, 2 for wrong usage.\n", to);
 }
 
-/* Names a path from the root, as a sandbox needs it. */
-static const char *
-absolute(const char *path)
-{
-	const char *real = realpath(path, NULL);
-
-	return real ? real : path;
-}
-
 /*
  * executors beside this program, as in the folder it was built in, serve before the installed ones
  */
@@ -262,8 +253,9 @@ read_options(int argc, char **argv, Options *o, Cli *p)
 	status = options_read(argc, argv, "cudal1-measure", options, usage);
 	if (status >= 0)
 		return status;
-	o->scratch = absolute(o->scratch);
-	o->libdir = absolute(o->libdir);
+	/* from the root, as a sandbox needs them */
+	o->scratch = realpath(o->scratch, NULL) ?: o->scratch;
+	o->libdir = realpath(o->libdir, NULL) ?: o->libdir;
 	return -1;
 }
 

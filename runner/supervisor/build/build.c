@@ -18,13 +18,6 @@
 #define MOST_BUILDS 4			/* at the same time */
 #define LOOK_EVERY 0.25			/* seconds, for a signal to stop */
 
-void
-build_log(int fd, const char *folder, char *text, size_t size)
-{
-	log_read(fd, false, text, size);
-	measure_leave_out(text, folder);
-}
-
 bool
 build_start(Measure *m, Build *build, Sandbox *sandbox)
 {
@@ -207,7 +200,8 @@ judge_compiler(Measure *m, Side side, const Build *build, int status)
 		build_cache_keep(m, &code->built);
 		return;
 	}
-	build_log(build->log, code->built.folder, text, sizeof(text));
+	log_read(build->log, false, text, sizeof(text));
+	measure_leave_out(text, code->built.folder);
 	m->member->killed = build_starved(m, code->built.folder, status, text);
 	if ((side == SIDE_CANDIDATE && !m->member->killed) || !build_without_sandbox(m))
 		build_refuse(m, side, "compiler", "%s",

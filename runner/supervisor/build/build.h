@@ -69,12 +69,7 @@ extern bool build_zygotes(Measure *m);
 extern bool build_on_device(Measure *m);
 extern void build_end(Measure *m);
 
-/* Reads a compiler's words from a file, without the names of our folder. */
-extern void build_log(int fd, const char *folder, char *text, size_t size);
-
-/*
- * Whether the sandbox does not start, whatever else seems to have failed; concludes so.
- */
+/* Whether the sandbox does not start, whatever else seems to have failed; concludes so. */
 extern bool build_without_sandbox(Measure *m);
 
 /*

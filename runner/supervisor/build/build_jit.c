@@ -72,8 +72,10 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 	char		text[1900] = "";
 
 	if (status != 0)
-		build_log(build->log, m->options->unsandboxed ? built->folder : BUILD_INSIDE, text,
-				  sizeof(text));
+	{
+		log_read(build->log, false, text, sizeof(text));
+		measure_leave_out(text, m->options->unsandboxed ? built->folder : BUILD_INSIDE);
+	}
 	/* code may have gone on without what the disk had no room for */
 	built->in_part = status != 0 || build_disk_full(m, text);
 	if (status != 0 && build_starved(m, built->folder, status, text))
