@@ -196,15 +196,11 @@ cli_read_task(Cli *cli, const char *path)
 	}
 }
 
-char *
+json_t *
 cli_job(const Cli *cli, char **files, int n)
 {
 	json_t	   *candidates = json_array();
-	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", cli->task, "candidates",
-								candidates, "profile", cli->numbers, "device", "key",
-								cli->device);
 	const json_t *signature = json_object_get(cli->task, "signature");
-	char	   *text;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -216,11 +212,8 @@ cli_job(const Cli *cli, char **files, int n)
 				   json_string_value(json_object_get(cli->task, "language")));
 		json_array_append_new(candidates, json_pack("{s:o}", "code", read_source(files[i])));
 	}
-	text = job ? json_dumps(job, 0) : NULL;
-	json_decref(job);
-	if (!text)
-		refuse("no memory for the job");
-	return text;
+	return json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", cli->task, "candidates", candidates,
+					 "profile", cli->numbers, "device", "key", cli->device);
 }
 
 static PeopleStatus

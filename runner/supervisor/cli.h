@@ -38,10 +38,10 @@ typedef struct Cli
 	int			status;			/* of all candidates so far */
 } Cli;
 
-/* Three calls that print what is wrong and exit with CLI_USAGE; the caller frees the job. */
+/* Three calls that print what is wrong and exit with CLI_USAGE. */
 extern void cli_read_task(Cli *cli, const char *path);
 extern void cli_try_profiler(const Cli *cli, const Options *options);
-extern char *cli_job(const Cli *cli, char **files, int n);
+extern json_t *cli_job(const Cli *cli, char **files, int n);
 
 /*
  * keeps a profile of a candidate, where one is asked for, raises the status, and prints the result;

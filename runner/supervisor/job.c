@@ -263,20 +263,25 @@ bool
 job_parse(Job *job, const char *text, size_t length)
 {
 	json_error_t at;
-	const json_t *task,
-			   *device,
-			   *signature;
 
-	memset(job, 0, sizeof(*job));
-	job->profile = default_profile;
+	job->root = NULL;
 	if (length == 0)
 		return wrong(job, "no file is named, and there is no job to read (--help)");
 	job->root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &at);
-	if (!job->root)
-		return wrong(job, "the job is no JSON: %s (line %d)", at.text, at.line);
-	task = json_object_get(job->root, "task");
-	device = json_object_get(job->root, "device");
-	signature = json_object_get(task, "signature");
+	return job->root ? job_read(job, job->root)
+		: wrong(job, "the job is no JSON: %s (line %d)", at.text, at.line);
+}
+
+bool
+job_read(Job *job, json_t *root)
+{
+	const json_t *task = json_object_get(root, "task");
+	const json_t *device = json_object_get(root, "device");
+	const json_t *signature = json_object_get(task, "signature");
+
+	memset(job, 0, sizeof(*job));
+	job->root = root;
+	job->profile = default_profile;
 	job->reference = json_string_value(json_object_get(task, "reference"));
 	job->language = language_named(json_string_value(json_object_get(task, "language")));
 	if (!job->reference)

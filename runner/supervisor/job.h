@@ -115,7 +115,8 @@ typedef struct Job
 	char		error[512];
 } Job;
 
-/* false: job->error says which member is wrong and what would be valid */
+/* false: job->error says which member is wrong and what would be valid. The job owns the root. */
 extern bool job_parse(Job *job, const char *text, size_t length);
+extern bool job_read(Job *job, json_t *root);
 
 #endif							/* CUDAL1_JOB_H */

@@ -269,7 +269,7 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 	const char *term = getenv("TERM");
 	const char *no_color = getenv("NO_COLOR");
 	bool		capable = !term || strcmp(term, "dumb") != 0;
-	char	   *text[(n + HEAT_MAX) / HEAT_MAX];
+	json_t	   *roots[(n + HEAT_MAX) / HEAT_MAX];
 	Job			job;
 
 	cli->json = cli->json || !(cli->text || isatty(STDOUT_FILENO));
@@ -281,11 +281,11 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 		if (n > 2 && (int) strlen(paths[i]) > cli->width)
 			cli->width = (int) strlen(paths[i]);
 	for (int i = 1; i < n; i += HEAT_MAX)
-		text[i / HEAT_MAX] = cli_job(cli, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
+		roots[i / HEAT_MAX] = cli_job(cli, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
 	cli_try_profiler(cli, options);
 	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
 	{
-		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX])))
+		if (!job_read(&job, roots[i / HEAT_MAX]))
 		{
 			fprintf(stderr, "cudal1-measure: %s: %s\n", paths[0], job.error);
 			return CLI_USAGE;
@@ -294,8 +294,6 @@ measure_files(Options *options, Cli *cli, char **paths, int n)
 		measure(&job, options);
 		json_decref(job.root);
 	}
-	for (int i = 1; i < n; i += HEAT_MAX)
-		free(text[i / HEAT_MAX]);
 	json_decref(cli->task);
 	json_decref(cli->numbers);
 	return executor_cancelled ? CLI_UNMEASURED : cli->status;

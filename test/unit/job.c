@@ -20,7 +20,6 @@ judged(int in, int inout, int out, int scalars)
 	const int	counts[] = {in, inout, out, scalars};
 	json_t	   *args = json_array();
 	json_t	   *root;
-	char	   *text;
 	Job			job;
 
 	for (int role = 0; role < 4; role++)
@@ -38,10 +37,7 @@ judged(int in, int inout, int out, int scalars)
 		}
 	root = json_pack("{s:{s:s, s:s, s:{s:o}}, s:{s:s}}", "task", "language", "c", "reference", "r",
 					 "signature", "args", args, "candidate", "code", "c");
-	text = json_dumps(root, 0);
-	snprintf(error, sizeof(error), "%s", job_parse(&job, text, strlen(text)) ? "" : job.error);
-	json_decref(job.root);
-	free(text);
+	snprintf(error, sizeof(error), "%s", job_read(&job, root) ? "" : job.error);
 	json_decref(root);
 	return error;
 }
@@ -52,7 +48,6 @@ candidates(int n)
 {
 	json_t	   *all = json_array();
 	json_t	   *root;
-	char	   *text;
 	Job			job;
 	int			found = -1;
 
@@ -61,13 +56,9 @@ candidates(int n)
 											 i == 0 ? "first" : "later"));
 	root = json_pack("{s:{s:s, s:s}, s:o}", "task", "language", "pytorch", "reference", "r",
 					 "candidates", all);
-	text = json_dumps(root, 0);
-	if (job_parse(&job, text, strlen(text))
-		&& strcmp(job.candidate[0].code, "first") == 0
+	if (job_read(&job, root) && strcmp(job.candidate[0].code, "first") == 0
 		&& job.candidate[job.candidates - 1].job_id == 6 + n)
 		found = job.candidates;
-	json_decref(job.root);
-	free(text);
 	json_decref(root);
 	return found;
 }
