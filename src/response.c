@@ -24,7 +24,6 @@
 #include "utils/builtins.h"
 
 #include "codeblock.h"
-#include "compat.h"
 
 PG_FUNCTION_INFO_V1(cudal1_parse_response);
 
