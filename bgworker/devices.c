@@ -307,21 +307,3 @@ cudal1_devices_claim(const char *worker, bool look)
 	}
 	return CUDAL1_CALL_DONE;
 }
-
-long
-cudal1_devices_next_ms(void)
-{
-	int64		now = cudal1_clock_ms();
-	int64		next = now + REFRESH_MS;
-
-	if (searching)
-		next = Min(next, Max(search_until, now) + 100);
-	else if (search_wanted && cudal1_jobs_count() == 0)
-		next = Min(next, search_at);
-	if (cudal1_devices_count > 0 && !searching)
-		next = Min(next, refresh_at);
-	for (int i = 0; i < cudal1_devices_count; i++)
-		if (devices[i].failures > 0 && devices[i].retry_at > now)
-			next = Min(next, devices[i].retry_at);
-	return Max(1, next - now);
-}

@@ -20,6 +20,7 @@
 
 #define LOOK_MS 20				/* looks are so far apart at least, because each commits */
 #define WAIT_MS 1000			/* waiting requests are looked at again after this time */
+#define RETRY_MS 100			/* from a failure to store answers to the next try, at least */
 #define STOP_MS 5000
 /* an answer whose request a session is changing is offered again after this time */
 #define LEFT_OVER_MS 1000
@@ -194,7 +195,7 @@ store(int64 now)
 	else if (outcome != CUDAL1_CALL_GONE)
 	{
 		tries++;
-		retry_at = now + Min(10000, 100L << Min(tries, 10));
+		retry_at = now + Min(10000, (long) RETRY_MS << Min(tries, 10));
 	}
 	pfree(batch);
 	return outcome;
@@ -370,22 +371,7 @@ cudal1_generate_poll(const char *worker, bool look)
 long
 cudal1_generate_next_ms(void)
 {
-	int64		now = cudal1_clock_ms();
-	int64		next = now + 3600 * 1000;
-
-	if (pending.length > 0)
-		return Max(1, retry_at - now);
-	if (left_over.length > 0)
-		next = Min(next, left_over_at);
-	if (started && stopped)
-		next = Min(next, Max(stop_at + STOP_MS, now) + 100);
-	if (started && child.gone)
-		next = Min(next, retry_at);
-	if (look_wanted)
-		next = Min(next, look_at);
-	else if (due_at >= 0)
-		next = Min(next, Max(due_at, look_at));
-	return Max(1, next - now);
+	return pending.length > 0 ? RETRY_MS : look_wanted ? LOOK_MS : WAIT_MS;
 }
 
 void

@@ -30,8 +30,9 @@ PG_FUNCTION_INFO_V1(cudal1_preloaded);
 
 #define TRANCHE "cudal1"
 
-/* how long the launcher sleeps when nothing wakes it */
+/* how long the launcher sleeps when nothing wakes it, and while a worker is missing */
 #define NAP_MS 5000
+#define MISSING_NAP_MS 500
 /* a worker that has not attached after this time is started again */
 #define START_TIMEOUT_MS 30000
 /* a worker that ends after more than this time has not failed at its start */
@@ -184,13 +185,6 @@ cudal1_launcher_attach(void)
 	LWLockRelease(shared->lock);
 }
 
-/* caller holds the lock exclusively */
-static void
-set_note(Slot *slot, const char *note)
-{
-	strlcpy(slot->note, note, CUDAL1_NOTE_SIZE);
-}
-
 /* the slot of a listed database, which is made if need be; NULL if all slots are taken */
 static Slot *
 slot_of(const char *name)
@@ -244,33 +238,23 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 		if (slot->pid != 0)
 			continue;
 		if (!OidIsValid(listed[l].database))
-			set_note(slot, "there is no such database");
+			strlcpy(slot->note, "there is no such database", CUDAL1_NOTE_SIZE);
 		else if (!listed[l].connectable)
-			set_note(slot, "the database does not accept connections");
+			strlcpy(slot->note, "the database does not accept connections", CUDAL1_NOTE_SIZE);
 	}
 }
 
-/* whether to start a worker now; lowers *next_ms to when that may change */
+/* whether to start a worker now */
 static bool
-is_start_due(Slot *slot, TimestampTz now, long *next_ms)
+is_start_due(Slot *slot, TimestampTz now)
 {
 	if (slot->launched_at != 0)
 	{
 		if (!TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
-		{
-			*next_ms = Min(*next_ms, 1000);
 			return false;
-		}
 		slot->failures++;
 	}
-	if (slot->not_before > now)
-	{
-		long		wait = TimestampDifferenceMilliseconds(now, slot->not_before);
-
-		*next_ms = Min(*next_ms, Max(1, wait));
-		return false;
-	}
-	return true;
+	return slot->not_before <= now;
 }
 
 /* a worker of the slot has ended, or did not start; failures: in a row */
@@ -281,7 +265,7 @@ back_off(Slot *slot, int failures, const char *note)
 	slot->launched_at = 0;
 	slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
 												   cudal1_backoff_ms(failures));
-	set_note(slot, note);
+	strlcpy(slot->note, note, CUDAL1_NOTE_SIZE);
 }
 
 long
@@ -307,11 +291,13 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, bool (*start)
 				memset(slot, 0, sizeof(Slot));
 			continue;
 		}
-		if (slot->pid != 0 || !slot->wanted || !is_start_due(slot, now, &next_ms))
+		if (slot->pid != 0 || !slot->wanted)
 			continue;
-		next_ms = Min(next_ms, 1000);
+		next_ms = MISSING_NAP_MS;
+		if (!is_start_due(slot, now))
+			continue;
 		slot->launched_at = now;
-		set_note(slot, "starting");
+		strlcpy(slot->note, "starting", CUDAL1_NOTE_SIZE);
 		if (!start(slot->database))
 			back_off(slot, slot->failures + 1,
 					 "no background worker is free: raise max_worker_processes");
@@ -372,7 +358,7 @@ cudal1_slot_attach(Oid database)
 			slot->latch = &MyProc->procLatch;
 			slot->since = GetCurrentTimestamp();
 			slot->launched_at = 0;
-			set_note(slot, "connecting");
+			strlcpy(slot->note, "connecting", CUDAL1_NOTE_SIZE);
 			attached = true;
 		}
 	}
@@ -405,7 +391,7 @@ cudal1_slot_note(const char *format,...)
 		return;
 	strlcpy(last, note, sizeof(last));
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	set_note(&shared->slots[my_slot], note);
+	strlcpy(shared->slots[my_slot].note, note, CUDAL1_NOTE_SIZE);
 	LWLockRelease(shared->lock);
 }
 

@@ -32,7 +32,10 @@
 
 extern PGDLLEXPORT void cudal1_worker_main(Datum database);
 
-/* the worker looks this often whether a command waits for it to leave the database */
+/*
+ * the worker looks this often whether a command waits for it to leave the database, and at all
+ * that is due by the clock
+ */
 #define WANTED_MS 1000
 /* how long children may take to end: at a shutdown, and while a session waits for the database */
 #define SHUTDOWN_MS 1000
@@ -179,15 +182,10 @@ static long
 next_ms(void)
 {
 	int64		now = cudal1_clock_ms();
-	long		next;
+	long		next = Min(wanted_at, ready ? poll_at : extension_at) - now;
 
-	if (!ready)
-		return Max(1, Min(extension_at, wanted_at) - now);
-	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
-	next = Min(next, cudal1_generate_next_ms());
-	next = Min(next, expire_at - now);
-	next = Min(next, poll_at - now);
-	next = Min(next, wanted_at - now);
+	if (ready)
+		next = Min(next, Min(cudal1_jobs_next_ms(), cudal1_generate_next_ms()));
 	return Max(1, next);
 }
 

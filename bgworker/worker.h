@@ -51,8 +51,6 @@ extern Cudal1Call cudal1_devices_poll(bool *ended);
 /* claims jobs for devices that have room; look: a job may have been queued since the last call */
 extern Cudal1Call cudal1_devices_claim(const char *worker, bool look);
 
-extern long cudal1_devices_next_ms(void);
-
 extern int	cudal1_devices_count;
 
 /* why nothing can be measured; since when claims fail, and why the last one did; or empty */
@@ -70,7 +68,7 @@ extern Cudal1Call cudal1_generate_poll(const char *worker, bool look);
 /* why requests that wait are not sent, in words; empty: they are, or none waits */
 extern char cudal1_generate_problem[CUDAL1_NOTE_SIZE];
 
-/* milliseconds until the next poll is due even if nothing happens */
+/* milliseconds until the next poll is due even if nothing happens, a second at most */
 extern long cudal1_generate_next_ms(void);
 
 /* ends the program and reports nothing: the extension is gone, or the worker ends by an error */
