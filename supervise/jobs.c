@@ -111,11 +111,10 @@ cudal1_jobs_count(void)
 bool
 cudal1_jobs_measuring(void)
 {
-	bool		any = false;
-
 	for (Heat *heat = heats; heat; heat = heat->next)
-		any |= !heat->child.gone;
-	return any;
+		if (!heat->child.gone)
+			return true;
+	return false;
 }
 
 int
