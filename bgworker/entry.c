@@ -27,7 +27,6 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "settings.h"
 #include "worker.h"
 
 volatile bool cudal1_entry_in_call = false;

@@ -19,11 +19,8 @@
 #include "worker.h"
 
 #define LOOK_MS 20				/* looks are so far apart at least, because each commits */
-#define WAIT_MS 1000			/* waiting requests are looked at again after this time */
-#define RETRY_MS 100			/* from a failure to store answers to the next try, at least */
+#define WAIT_MS 1000			/* waiting requests are looked at again, and failed calls repeated */
 #define STOP_MS 5000
-/* an answer whose request a session is changing is offered again after this time */
-#define LEFT_OVER_MS 1000
 /* an answer of 4 MiB in which every byte is escaped */
 #define MAX_ANSWER_LINE (32 * 1024 * 1024)
 #define MAX_GARBAGE 100
@@ -38,14 +35,13 @@ static bool stopped = false;	/* the worker ended the program, so its end is no f
 static int64 stop_at = 0;
 static char *settings_in_use = NULL;
 static Cudal1Buffer pending;	/* lines of answers that are not stored yet */
-static Cudal1Buffer left_over;	/* lines whose request a session is changing */
+static Cudal1Buffer left_over;	/* lines whose request a session is changing: offered again */
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
 char		cudal1_generate_problem[CUDAL1_NOTE_SIZE];
 static int64 restart_at = 0;
 static int64 retry_at = 0;
-static int	tries = 0;
 static int64 look_at = 0;
 static bool look_wanted = false;
 static int64 due_at = -1;		/* time of the next look if none is wanted; -1: no request waits */
@@ -184,19 +180,15 @@ store(int64 now)
 		pending.data[pending.length] = '\0';
 		if (columns[1] != NULL)
 			cudal1_buffer_append(&left_over, columns[1], strlen(columns[1]));
-		left_over_at = now + LEFT_OVER_MS;
-		tries = 0;
+		left_over_at = now + WAIT_MS;
 		failures = 0;
 		send_lines(columns[0]);
 		free(columns[0]);
 		free(columns[1]);
 		look_wanted = true;
 	}
-	else if (outcome != CUDAL1_CALL_GONE)
-	{
-		tries++;
-		retry_at = now + Min(10000, (long) RETRY_MS << Min(tries, 10));
-	}
+	else
+		retry_at = now + WAIT_MS;
 	pfree(batch);
 	return outcome;
 }
@@ -226,7 +218,7 @@ clear(const char *worker, int64 now)
 
 	if (outcome != CUDAL1_CALL_DONE)
 	{
-		retry_at = now + 1000;
+		retry_at = now + WAIT_MS;
 		return outcome;
 	}
 	if (lost)
@@ -294,8 +286,6 @@ fill(const char *worker, int64 now)
 		cudal1_generate_problem[0] = '\0';
 	if (waiting > 0 && !started && now >= restart_at)
 		start(now);
-	if (waiting > 0 && !started)
-		due_at = restart_at;
 	return CUDAL1_CALL_DONE;
 }
 
@@ -371,7 +361,7 @@ cudal1_generate_poll(const char *worker, bool look)
 long
 cudal1_generate_next_ms(void)
 {
-	return pending.length > 0 ? RETRY_MS : look_wanted ? LOOK_MS : WAIT_MS;
+	return look_wanted && pending.length == 0 ? LOOK_MS : WAIT_MS;
 }
 
 void
@@ -383,7 +373,7 @@ cudal1_generate_drop(void)
 	pending.length = left_over.length = 0;
 	cudal1_generate_problem[0] = '\0';
 	due_at = -1;
-	tries = failures = 0;
+	failures = 0;
 	restart_at = retry_at = look_at = 0;
 	look_wanted = true;
 }

@@ -46,7 +46,6 @@ static char worker_name[128];
 
 /* the extension was found, and the jobs of former workers were taken back */
 static bool ready = false;
-static int64 extension_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
 static int64 wanted_at = 0;
@@ -116,35 +115,24 @@ lose_extension(void)
 	cudal1_devices_drop();
 	cudal1_generate_drop();
 	ready = false;
-	extension_at = 0;
 }
 
 /* looks for the extension, and takes up work once it is there */
 static void
 find_extension(void)
 {
-	static int64 const retry_ms = 1000;
 	const char *arguments[] = {server_name, worker_name};
-	int64		now = cudal1_clock_ms();
 	int64		taken;
 
-	if (cudal1_entry_find_extension() != CUDAL1_CALL_DONE)
-	{
-		extension_at = now + cudal1_idle_poll;
-		return;
-	}
-	if (cudal1_queue_number("SELECT cudal1.take_back($1, $2)", 2, arguments, &taken) !=
+	if (cudal1_entry_find_extension() != CUDAL1_CALL_DONE ||
+		cudal1_queue_number("SELECT cudal1.take_back($1, $2)", 2, arguments, &taken) !=
 		CUDAL1_CALL_DONE)
-	{
-		extension_at = now + retry_ms;
 		return;
-	}
 	if (taken > 0)
 		ereport(LOG,
 				(errmsg("cudal1 worker: took back " INT64_FORMAT " jobs of a former worker",
 						taken)));
 	ready = true;
-	extension_at = 0;
 	poll_at = 0;
 	cudal1_devices_look();
 }
@@ -182,10 +170,11 @@ static long
 next_ms(void)
 {
 	int64		now = cudal1_clock_ms();
-	long		next = Min(wanted_at, ready ? poll_at : extension_at) - now;
+	long		next = wanted_at - now;
 
 	if (ready)
-		next = Min(next, Min(cudal1_jobs_next_ms(), cudal1_generate_next_ms()));
+		next = Min(Min(next, poll_at - now),
+				   Min(cudal1_jobs_next_ms(), cudal1_generate_next_ms()));
 	return Max(1, next);
 }
 
@@ -277,7 +266,7 @@ cudal1_worker_main(Datum database)
 		MemoryContextSwitchTo(context);
 		if (ConfigReloadPending)
 			reload();
-		if (!ready && (woken || cudal1_clock_ms() >= extension_at))
+		if (!ready)
 			find_extension();
 		if (ready && poll_all(woken) == CUDAL1_CALL_GONE)
 			lose_extension();
