@@ -7,9 +7,7 @@
 
 #include <limits.h>
 
-#include "process/executor.h"
 #include "supervisor/backend.h"
-#include "supervisor/types.h"
 
 #define LIBRARY_LIMIT ((size_t) 256 << 20)	/* bytes of a file that a compiler writes */
 

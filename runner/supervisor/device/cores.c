@@ -7,7 +7,6 @@
  * supervisors and the programs that they start keep off the cores of devices.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "supervisor/device/device.h"
 
