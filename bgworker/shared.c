@@ -129,10 +129,7 @@ find_slot(Oid database)
 
 /* ---- SQL ---- */
 
-/*
- * cudal1.worker_state()
- * RETURNS TABLE (database text, pid int, since timestamptz, note text)
- */
+/* cudal1.worker_state() RETURNS TABLE (database text, pid int, since timestamptz, note text) */
 Datum
 cudal1_worker_state(PG_FUNCTION_ARGS)
 {

@@ -39,10 +39,7 @@ typedef struct Cudal1Listed
 	bool		connectable;
 } Cudal1Listed;
 
-/*
- * Makes the slots agree with the list, and starts the workers that are missing; milliseconds until
- * the next look is due.
- */
+/* Makes slots agree with the list, and starts missing workers; milliseconds to the next look. */
 extern long cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted,
 									  bool (*start) (Oid database));
 

@@ -32,10 +32,7 @@
 
 extern PGDLLEXPORT void cudal1_worker_main(Datum database);
 
-/*
- * the worker looks this often whether a command waits for it to leave the database, and at all
- * that is due by the clock
- */
+/* how often the worker looks at all that is due, and whether a command waits for it to leave */
 #define WANTED_MS 1000
 /* how long children may take to end: at a shutdown, and while a session waits for the database */
 #define SHUTDOWN_MS 1000

@@ -19,10 +19,7 @@
 /* fixes the settings of the worker's session, and prepares supervise/; once after connecting */
 extern void cudal1_entry_prepare(void);
 
-/*
- * Looks the extension up again; GONE while there is none.  All calls below return GONE until this
- * has returned DONE.
- */
+/* Looks the extension up again. All calls below return GONE until this has returned DONE. */
 extern Cudal1Call cudal1_entry_find_extension(void);
 
 /* the oid of the extension that was found; InvalidOid while there is none */

@@ -8,10 +8,7 @@
 /* kinds of strings and comments over several lines */
 #define CODE_STRINGS 4
 
-/*
- * End of the text, and the kinds of strings that end nowhere behind, so that each kind is searched
- * for in vain once.
- */
+/* the end of a text, and kinds of strings that end nowhere: each is sought in vain only once */
 typedef struct CodeScan
 {
 	const char *end;

@@ -130,9 +130,7 @@ begins_with_one_of(const char *p, const char *end, const char *const *words, int
 	return false;
 }
 
-/*
- * Reasoning.
- */
+/* ---- reasoning ---- */
 
 /*
  * Tags of reasoning that are not of the form <name> ... </name>.  Those of chat templates arrive as
@@ -250,14 +248,9 @@ match_closing_line(const char *line, const char *stop, bool whole)
 	return NULL;
 }
 
-/*
- * Headings.
- */
+/* ---- headings ---- */
 
-/*
- * Finds the end of a title at p, its words separated by blanks, hyphens or underscores; NULL: there
- * is none.
- */
+/* the end of a title at p; blanks, hyphens or underscores part its words. NULL: there is none */
 static const char *
 match_title(const char *p, const char *end, const char *title)
 {
@@ -366,9 +359,7 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 	return after == end || (marked && (*hashed || colon)) ? kind : SECTION_NONE;
 }
 
-/*
- * Blocks.
- */
+/* ---- blocks ---- */
 
 /* behind the marks of lists and quotes */
 static const char *
@@ -513,9 +504,7 @@ read_block(Reading *reading, Block *block)
 	return end;
 }
 
-/*
- * The choice among blocks.
- */
+/* ---- the choice among blocks ---- */
 
 static bool
 is_empty(const char *p, const char *end)
@@ -555,10 +544,7 @@ consider_block(Choice *choice, const Block *block)
 	}
 }
 
-/*
- * The code of a block without its indentation, which is that of its marks, or of its first line if
- * this is less
- */
+/* a block's code without its indentation: that of its marks, or its first line's if it is less */
 static text *
 block_code(const Block *block)
 {
@@ -590,9 +576,7 @@ block_code(const Block *block)
 	return cstring_to_text_with_len(code.data, code.len);
 }
 
-/*
- * The answer as a whole.
- */
+/* ---- the answer as a whole ---- */
 
 /* whether words that introduce a block say that it is the code from before */
 static bool

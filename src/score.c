@@ -101,10 +101,7 @@ cudal1_score_variance(const double *values, size_t n)
 	return squares / (double) n;
 }
 
-/*
- * The regularised incomplete beta function by its power series in x, all of whose terms are
- * positive; y is 1 - x.
- */
+/* The regularised incomplete beta function by its power series, of positive terms; y is 1 - x. */
 static double
 incomplete_beta(double a, double b, double x, double y)
 {
@@ -164,7 +161,6 @@ cudal1_score_t_quantile(double p, double df)
 	return p < 0.5 ? -high : high;
 }
 
-/* A relative width for a score: `width`, or CUDAL1_SLOPE of its logarithm where that is more. */
 double
 cudal1_score_width(double score, double width)
 {

@@ -105,10 +105,7 @@ extern void cudal1_child_end(Cudal1Child *child);
 /* how the child ended, in words; valid until the next call */
 extern const char *cudal1_child_ending(const Cudal1Child *child);
 
-/*
- * queue.c: the entry points of the queue (docs/protocol.md, section 1), as worker and agent call
- * them.
- */
+/* queue.c: the queue's entry points (docs/protocol.md, section 1), as worker and agent call them */
 
 typedef enum Cudal1Call
 {

@@ -98,10 +98,7 @@ extern ConnectionState connection_state;
 extern bool connection_open(bool at_once);
 extern void connection_close(void);
 
-/*
- * looks at the database and the extension's version; false: it can't be served now, for a reason
- * that was noted
- */
+/* looks at the database and the extension's version; false: can't be served, as was noted */
 extern bool connection_check_database(void);
 
 /* work.c: serves the devices until it is told to leave or has no more to do; exit status */

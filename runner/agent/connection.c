@@ -16,10 +16,7 @@
 #include "agent.h"
 #include "common/clock.h"
 
-/*
- * longer than the statement_timeout below: the server ends a slow statement, we end a dead
- * connection
- */
+/* longer than statement_timeout: the server ends a slow statement, we end a dead connection */
 #define CALL_SECONDS	40.0
 /* how long a call in flight may hold up a shutdown */
 #define LEAVE_SECONDS	5.0
@@ -157,10 +154,7 @@ take_notice(void *unused, const char *message)
 static bool
 establish(void)
 {
-	/*
-	 * Words before dbname are defaults that the connection string may change; words behind it are
-	 * fixed.
-	 */
+	/* Words before dbname are defaults for the connection string, those behind it are fixed. */
 	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle",
 		"keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
 		"client_encoding", "connect_timeout", NULL};

@@ -64,9 +64,7 @@ usage(FILE *to)
 		  "1 if not, 2 for wrong usage.\n", to);
 }
 
-/*
- * executors beside this program, as in the folder it was built in, serve before the installed ones
- */
+/* executors beside this program, as in the folder it was built in, come before installed ones */
 static const char *
 find_libdir(void)
 {

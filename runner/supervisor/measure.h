@@ -45,10 +45,7 @@ extern void heat_enter(Measure *m, Member *member);
 /* Makes all candidates current that have no outcome yet. */
 extern void heat_enter_all(Measure *m);
 
-/*
- * Number of candidates without an outcome; the next of them from `*i` on, which becomes current;
- * false: there is none
- */
+/* How many have no outcome yet; the next from `*i` on, which becomes current, false: none left. */
 extern int	heat_left(const Measure *m);
 extern bool heat_next(Measure *m, int *i);
 

@@ -22,8 +22,7 @@ load_flags(const Measure *m, Side side)
 
 /*
  * Starts a process for the code of a side. On a GPU it loads that on all cores but the devices', as
- * others may at the same time. All do, because memory comes from near the core that asks for it
- * first.
+ * others may at once. All do, because memory comes from near the core that first asks for it.
  */
 static bool
 start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)

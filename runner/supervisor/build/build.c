@@ -226,10 +226,7 @@ build_at_once(void)
 	return n < 1 ? 1 : n > MOST_BUILDS ? MOST_BUILDS : (int) n;
 }
 
-/*
- * Some at the same time: a CUDA compiler takes a second or two. A candidate that does not compile
- * leaves its heat.
- */
+/* Some at the same time: a CUDA compiler takes seconds. What does not compile leaves its heat. */
 bool
 build_native(Measure *m)
 {

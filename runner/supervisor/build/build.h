@@ -58,10 +58,7 @@ extern bool build_await(Measure *m, Side side, Build *build, BuildJudge judge);
 extern bool build_refuse(Measure *m, Side side, const char *cause, const char *format,...)
 			__attribute__((format(printf, 4, 5)));
 
-/*
- * build_torch.c, build_jit.c: PyTorch's parents of executors, and what code compiles of itself.
- * False after conclude()
- */
+/* build_torch.c: PyTorch's parents of executors; false after conclude() */
 extern bool build_zygotes(Measure *m);
 /* Builds the code that compiles itself, once the device is held. */
 extern bool build_on_device(Measure *m);
@@ -85,10 +82,7 @@ extern bool build_cache_folder(const Measure *m, const char *name, char *path, s
 #define BUILDS_INSIDE "/compiled"	/* parents find all folders of builds there */
 #define BUILD_INSIDE "/build"	/* code finds its own, in builds and executors */
 
-/*
- * A kind of things that code compiles itself: the variable that names its folder, and that folder's
- * place in the side's.
- */
+/* What code compiles itself: the variable that names its folder, and its place in the side's. */
 typedef enum BuiltKind
 {
 	BUILT_EXTENSIONS,

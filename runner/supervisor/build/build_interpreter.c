@@ -113,10 +113,7 @@ interpreter_prepare(Measure *m, Side side, InterpreterUse use, Interpreter *i, S
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	for (int n = 0; n < i->places; n++)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->place[n], false};
-	/*
-	 * Code finds later what it writes to /tmp. But an interpreter or the runner may lie
-	 * there, and is found at its name.
-	 */
+	/* Code finds later what it writes to /tmp, unless an interpreter or the runner lies there. */
 	sandbox->tmp_link = BUILD_INSIDE "/tmp";
 	for (int n = 0; n < sandbox->nbinds; n++)
 		if (strcmp(sandbox->binds[n].path, "/tmp") == 0

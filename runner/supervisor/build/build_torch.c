@@ -38,10 +38,7 @@ source_file(const char *reference, const char *code, const char *place)
 static bool
 prepare_built(Measure *m, Side side)
 {
-	/*
-	 * PyTorch wants some of these to be there, some versions when they are imported, and executors
-	 * can't make them
-	 */
+	/* PyTorch wants some of these, some versions at their import; executors can't make them */
 	const char *const folders[] = {"", built_kinds[BUILT_GRAPHS].folder,
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;

@@ -138,10 +138,7 @@ cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t
 	CPU_XOR(others, allowed, own);
 }
 
-/*
- * keeps this process, and what it starts, to the threads left beside a device's cores, if any are;
- * returns how many
- */
+/* keeps this process and its children to the threads beside a device's cores; returns how many */
 int
 cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus)
 {
