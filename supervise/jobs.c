@@ -31,10 +31,7 @@
 /* between a heartbeat and the next, with progress and without */
 #define BEAT_MS 1000
 #define QUIET_BEAT_MS 2000
-/*
- * a "waiting" report expires after this time: a child that waits repeats it every five seconds, and
- * a stopped one does not
- */
+/* a "waiting" report expires after this time: a child that waits repeats it, a stopped one not */
 #define WAITING_MS 15000
 /* a child that runs this long after SIGTERM, or after its result, gets SIGKILL */
 #define STOP_MS 5000

@@ -96,10 +96,7 @@ extern void cudal1_child_poll(Cudal1Child *child);
 
 extern void cudal1_child_signal(Cudal1Child *child, int number);
 
-/*
- * Frees the memory of a child.  A child that runs is killed and collected before, unless the kernel
- * itself keeps it from ending.
- */
+/* Frees a child, which is killed and collected before, unless the kernel keeps it from ending. */
 extern void cudal1_child_end(Cudal1Child *child);
 
 /* how the child ended, in words; valid until the next call */

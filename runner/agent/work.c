@@ -138,21 +138,19 @@ claim_all(void)
 static bool
 is_served(void)
 {
-	bool		registered = false;
-
 	for (int i = 0; i < ndevices; i++)
-		registered |= devices[i].device_id != 0;
-	return cudal1_connected && !connection_state.refused && registered;
+		if (devices[i].device_id != 0)
+			return cudal1_connected && !connection_state.refused;
+	return false;
 }
 
 static bool
 is_idle(void)
 {
-	bool		idle = cudal1_jobs_count() == 0 && cudal1_connected;
-
 	for (int i = 0; i < ndevices; i++)
-		idle = idle && devices[i].empty;
-	return idle;
+		if (!devices[i].empty)
+			return false;
+	return cudal1_jobs_count() == 0 && cudal1_connected;
 }
 
 static bool

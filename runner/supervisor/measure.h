@@ -115,10 +115,7 @@ extern void measure_spent(Measure *m, Spending on, double start);
 
 /* session.c: processes of both sides, and what they are asked for */
 
-/*
- * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
- * it. False after conclude()
- */
+/* starts and loads a side's code; `seat`: PyTorch's parent that forks it. False after conclude() */
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat,
 						   const Arena *arena);
 
