@@ -50,6 +50,9 @@
 #define LOG_LINES 50
 #define LOG_LINE_BYTES 1000
 
+/* as large as the kernel lets a pipe of an ordinary user be */
+#define INPUT_BYTES (1024 * 1024)
+
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
@@ -83,9 +86,9 @@ cudal1_children_prepare(void (*log) (const char *format,...))
 }
 
 static bool
-watch(int fd, uint32_t events)
+watch(int fd)
 {
-	struct epoll_event event = {.events = events,.data.fd = fd};
+	struct epoll_event event = {.events = EPOLLIN,.data.fd = fd};
 
 	return epoll_ctl(cudal1_children_epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
@@ -131,6 +134,7 @@ close_all(Cudal1Child *child)
 
 /* ---- input ---- */
 
+/* Nothing wakes the host when a full pipe has room again, so its next poll goes on. */
 static void
 send_input(Cudal1Child *child)
 {
@@ -144,11 +148,7 @@ send_input(Cudal1Child *child)
 		else if (n < 0 && errno == EINTR)
 			continue;
 		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-		{
-			if (!child->input_watched)
-				child->input_watched = watch(child->in, EPOLLOUT);
 			return;
-		}
 		else
 		{
 			/* the child has closed its end; how it ends says why */
@@ -160,12 +160,6 @@ send_input(Cudal1Child *child)
 		child->input_sent = child->input.length = 0;
 	if (!child->input_open)
 		close_end(&child->in);
-	else if (child->input_watched)
-	{
-		/* a pipe with room is always writable, so it is watched only while input waits */
-		(void) epoll_ctl(cudal1_children_epoll, EPOLL_CTL_DEL, child->in, NULL);
-		child->input_watched = false;
-	}
 }
 
 void
@@ -282,6 +276,8 @@ make_pipes(Cudal1Child *child, Launch *launch)
 		if (fcntl(*ours[i], F_SETFL, O_NONBLOCK) < 0)
 			return false;
 	}
+	/* most input is written at once, and the child reads it when it comes to it */
+	(void) fcntl(child->in, F_SETPIPE_SZ, INPUT_BYTES);
 	return true;
 }
 
@@ -325,8 +321,7 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program)
 		failed = "make pipes for";
 	else if (!fork_child(child, &launch))
 		failed = "fork for";
-	else if (child->pidfd < 0 || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN)
-			 || !watch(child->err, EPOLLIN))
+	else if (child->pidfd < 0 || !watch(child->pidfd) || !watch(child->out) || !watch(child->err))
 		failed = "watch";
 	if (failed)
 	{

@@ -39,7 +39,6 @@ typedef struct Cudal1Child
 	Cudal1Buffer	input;
 	size_t		input_sent;
 	bool		input_open;		/* more may be sent, so the pipe stays open */
-	bool		input_watched;	/* its pipe is full */
 	size_t		max_line;		/* bytes; CUDAL1_MAX_LINE unless the host changes it */
 	Cudal1Buffer	out_line;
 	Cudal1Buffer	err_line;
