@@ -180,11 +180,10 @@ document.getElementById("panel").addEventListener("close", () => {
 		history.replaceState(null, "", location.pathname + location.search);
 });
 /* a table by the column that is clicked, numbers the largest first, and the other way at the next click; rows of all stay last */
-const units = { s: 1, min: 60, h: 3600, d: 86400 };
 function sort(head) {
 	const body = head.closest("table").tBodies[0], place = head.cellIndex, key = row => {
-		const text = row.cells[place].textContent.trim(), [, value, unit] = text.replaceAll(",", "").match(/^([+-]?[\d.]+)[x\s]*(\S*)/) || [];
-		return value === undefined ? text.toLowerCase() : value * (units[unit] || 1);
+		const text = row.cells[place].textContent.trim(), [value] = text.replaceAll(",", "").match(/^[+-]?[\d.]+/) || [];
+		return value === undefined ? text.toLowerCase() : +value;
 	};
 	const before = head.getAttribute("aria-sort"), down = before ? before === "ascending" : !head.classList.contains("name");
 	const compare = (x, y) => typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), undefined, { numeric: true });
