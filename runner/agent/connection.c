@@ -26,7 +26,6 @@
 
 static PGconn *connection = NULL;
 static char *place = NULL;		/* server, database, extension; NULL before the first connection */
-static bool failed_before = false;
 static int	failures = 0;
 
 ConnectionState connection_state;
@@ -243,17 +242,15 @@ connection_open(bool at_once)
 		return false;
 	if (establish() && prepare_session())
 	{
-		if (failed_before)
-			agent_log("connected again");
+		agent_log("connected");
 		failures = 0;
-		failed_before = cudal1_connected = true;
+		cudal1_connected = true;
 		return true;
 	}
 	connection_close();
 	if (!connection_state.moved && !connection_state.mismatch
 		&& (failures++ == 0 || failures % 10 == 0))
 		agent_log("no connection: %s", cudal1_problem);
-	failed_before = true;
 	/* Spread the tries of a cluster's agents. */
 	connection_state.retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
 		* (0.75 + 0.5 * drand48());
