@@ -162,8 +162,6 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	}
 	switch (result)
 	{
-		case EXECUTOR_OK:
-			break;
 		case EXECUTOR_FAILED:
 			/* The reference had enough memory alone, so what others hold has failed it. */
 			if (m->backend->apart && side == SIDE_REFERENCE && m->live.candidates > 0
@@ -209,6 +207,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			side = executor->intruder ? SIDE_CANDIDATE : SIDE_REFERENCE;
 			return conclude(m, outcome_of(side, OUTCOME_CHEAT), "%s had itself woken: it was at "
 							"work while it was stopped, outside its turn", name_of_side(side));
+		case EXECUTOR_OK:
 		case EXECUTOR_BROKEN:
 			break;
 	}

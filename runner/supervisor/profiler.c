@@ -34,40 +34,35 @@ profiler_fails(const Profiling *run, char *said, size_t size)
 		json_array_append_new(command, json_string(compiler.argv[i]));
 	json_object_set_new(root, "source", json_string(compiler.source));
 	text = json_dumps(root, 0);
-	job = text ? memory_file("job", text, strlen(text)) : -1;
-	snprintf(script, sizeof(script), "%s/profile_code.py", run->options->libdir);
-	snprintf(said, size, "no memory for the job");
-	json_decref(root);
-	if (job >= 0 && out >= 0 && lseek(job, 0, SEEK_SET) == 0)
-	{
-		pid = fork();
-		if (pid == 0)
-		{
-			dup2(job, STDIN_FILENO);
-			dup2(out, STDOUT_FILENO);
-			dup2(out, STDERR_FILENO);
-			if (run->cores)
-				sched_setaffinity(0, sizeof(*run->cores), run->cores);
-			if (run->scratch)
-				setenv("TMPDIR", run->scratch, 1);
-			execl(python, python, "-I", script, run->tool, run->output,
-				  run->options->unsandboxed ? "unsandboxed" : NULL, NULL);
-			dprintf(STDERR_FILENO, "can't run %s: %s", python, strerror(errno));
-			_exit(127);
-		}
-		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			if (executor_cancelled)
-				kill(pid, SIGKILL);
-		n = pread(out, said, size - 1, 0);
-		while (n > 0 && said[n - 1] == '\n')
-			n--;
-		said[n > 0 ? n : 0] = '\0';
-	}
+	job = memory_file("job", text, strlen(text));
 	free(text);
-	if (job >= 0)
-		close(job);
-	if (out >= 0)
-		close(out);
+	json_decref(root);
+	lseek(job, 0, SEEK_SET);
+	snprintf(script, sizeof(script), "%s/profile_code.py", run->options->libdir);
+	pid = fork();
+	if (pid == 0)
+	{
+		if (dup2(job, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0
+			|| dup2(out, STDERR_FILENO) < 0)
+			_exit(126);
+		if (run->cores)
+			sched_setaffinity(0, sizeof(*run->cores), run->cores);
+		if (run->scratch)
+			setenv("TMPDIR", run->scratch, 1);
+		execl(python, python, "-I", script, run->tool, run->output,
+			  run->options->unsandboxed ? "unsandboxed" : NULL, NULL);
+		dprintf(STDERR_FILENO, "can't run %s: %s", python, strerror(errno));
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (executor_cancelled)
+			kill(pid, SIGKILL);
+	n = pread(out, said, size - 1, 0);
+	while (n > 0 && said[n - 1] == '\n')
+		n--;
+	said[n > 0 ? n : 0] = '\0';
+	close(job);
+	close(out);
 	return status != 0;
 }
 

@@ -100,16 +100,12 @@ bool
 measure_begin_load(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	double		started = clock_now();
-	bool		good = start_process(m, executor, side, seat, arena);
+	bool		good = start_process(m, executor, side, seat, arena)
+		&& measure_failed(m, side, executor,
+						  executor_begin(executor, WIRE_LOAD, arena->slots, load_flags(m, side),
+										 m->live.weights, load_limit(m, side)),
+						  "while it was loaded");
 
-	if (good)
-	{
-		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, side), m->live.weights,
-											   load_limit(m, side));
-
-		good = measure_failed(m, side, executor, result, "while it was loaded");
-	}
 	measure_spent(m, SPENT_START, started);
 	return good;
 }

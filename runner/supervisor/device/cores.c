@@ -45,21 +45,17 @@ siblings(int thread, cpu_set_t *threads)
 	char		path[128];
 	char		list[1024];
 	FILE	   *file;
-	bool		known = false;
 
 	snprintf(path, sizeof(path), CUDAL1_SIBLINGS, thread);
 	file = fopen(path, "re");
-	if (file)
-	{
-		known = fscanf(file, "%1023s", list) == 1 && cores_parse(list, threads)
-			&& CPU_ISSET(thread, threads);
-		fclose(file);
-	}
-	if (!known)
+	if (!file || fscanf(file, "%1023s", list) != 1 || !cores_parse(list, threads)
+		|| !CPU_ISSET(thread, threads))
 	{
 		CPU_ZERO(threads);
 		CPU_SET(thread, threads);
 	}
+	if (file)
+		fclose(file);
 }
 
 static void

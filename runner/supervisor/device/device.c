@@ -141,27 +141,27 @@ find_holder(Measure *m, int lock)
 	char		line[512];
 	unsigned long inode;
 	ProcStat	holder;
-	int			pid = 0;
+	int			pid;
 
 	m->device.held_by[0] = '\0';
-	if (fstat(lock, &st) != 0)
-		st.st_ino = 0;
-	/* a process that waits for a lock has an arrow before the lock's kind */
-	while (locks && pid == 0 && fgets(line, sizeof(line), locks))
+	fstat(lock, &st);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	while (locks && fgets(line, sizeof(line), locks))
+	{
+		/* a process that waits for a lock has an arrow before the lock's kind */
 		if (sscanf(line, "%*d: FLOCK %*s %*s %d %*[^:]:%*[^:]:%lu", &pid, &inode) != 2
-			|| inode != st.st_ino)
-			pid = 0;
+			|| inode != st.st_ino || !proc_stat(pid, &holder))
+			continue;
+		for (char *c = holder.name; *c; c++)
+			if (!isalnum((unsigned char) *c) && *c != '-' && *c != '_')
+				*c = '?';
+		snprintf(m->device.held_by, sizeof(m->device.held_by), "%s, process %d, begun %lld s ago",
+				 holder.name, pid,
+				 (long long) now.tv_sec - (long long) (holder.begun / sysconf(_SC_CLK_TCK)));
+		break;
+	}
 	if (locks)
 		fclose(locks);
-	if (pid <= 0 || !proc_stat(pid, &holder))
-		return;
-	for (char *c = holder.name; *c; c++)
-		if (!isalnum((unsigned char) *c) && *c != '-' && *c != '_')
-			*c = '?';
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	snprintf(m->device.held_by, sizeof(m->device.held_by), "%s, process %d, begun %lld s ago",
-			 holder.name, pid,
-			 (long long) now.tv_sec - (long long) (holder.begun / sysconf(_SC_CLK_TCK)));
 }
 
 static bool

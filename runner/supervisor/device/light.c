@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "supervisor/device/device.h"
@@ -21,12 +20,10 @@
 double
 light_bandwidth(void)
 {
-	char	   *memory = malloc(BYTES);
+	static char memory[BYTES];
 	void	   *found = NULL;
 	double		best = 0;
 
-	if (!memory)
-		return 0;
 	/* Touch all pages, so that page faults are not timed. */
 	memset(memory, 1, BYTES);
 	for (int i = 0; i < 2 * TRIES; i++)
@@ -42,7 +39,6 @@ light_bandwidth(void)
 			__asm__ volatile("" : : "r"(memory), "r"(found) : "memory");
 			best = fmax(best, (double) PIECE_BYTES / (clock_now() - started));
 		}
-	free(memory);
 	return best;
 }
 
