@@ -52,22 +52,17 @@ usage(FILE *to)
 		  "usage.\n", to);
 }
 
+/* before options are read, which replace them */
 static void
 fill_settings(void)
 {
-	static char host[256];
+	static char host[256] = "localhost";
 	const char *tmp = getenv("TMPDIR");
 
-	if (!agent_settings.host)
-	{
-		if (gethostname(host, sizeof(host) - 1) != 0)
-			snprintf(host, sizeof(host), "localhost");
-		agent_settings.host = host;
-	}
-	if (!agent_settings.measure)
-		agent_settings.measure = agent_format("%s/cudal1-measure", options_own_folder());
-	if (!agent_settings.scratch)
-		agent_settings.scratch = tmp && tmp[0] ? tmp : "/tmp";
+	(void) gethostname(host, sizeof(host) - 1);
+	agent_settings.host = host;
+	agent_settings.measure = agent_format("%s/cudal1-measure", options_own_folder());
+	agent_settings.scratch = tmp && tmp[0] ? tmp : "/tmp";
 }
 
 int
@@ -90,8 +85,10 @@ main(int argc, char **argv)
 		{"allow-unsandboxed", OPTION_FLAG, &s->unsandboxed},
 		{NULL}
 	};
-	int			status = options_read(argc, argv, "cudal1-agent", options, usage);
+	int			status;
 
+	fill_settings();
+	status = options_read(argc, argv, "cudal1-agent", options, usage);
 	if (status >= 0)
 		return status;
 	if (optind + 1 < argc)
@@ -114,7 +111,6 @@ main(int argc, char **argv)
 		}
 		PQconninfoFree(parsed);
 	}
-	fill_settings();
 	agent_block_signals();
 	srand48((long) time(NULL) ^ ((long) getpid() << 16));
 	return work_measure();
