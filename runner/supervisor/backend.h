@@ -131,9 +131,8 @@ typedef struct Backend
 							int output, uint64_t element);
 	bool		(*peek) (Measure *m, Executor *executor, const uint64_t *address, int n,
 						 size_t size, uint64_t *value);
-	bool		(*poke) (Measure *m, Executor *executor, Side side, const uint64_t *address, int n,
-						 size_t size);
-	bool		(*overwrite) (Measure *m, Executor *executor, Side side, uint32_t run, int output,
+	bool		(*poke) (Measure *m, const uint64_t *address, int n, size_t size);
+	bool		(*overwrite) (Measure *m, Executor *executor, uint32_t run, int output,
 							  WireStretch *stretch);
 	/* whether the device has come to rest; NULL where work ends when its process is stopped */
 	bool		(*rests) (Measure *m, bool *rests);
@@ -142,8 +141,8 @@ typedef struct Backend
 	 * An output of a run, gathered: of functions from its slot, of modules from where the process
 	 * says that it lies, `listed` being the copy of that.
 	 */
-	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
-						 uint32_t slot, int output, const WireTensor *listed, void *out);
+	bool		(*read) (Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
+						 int output, const WireTensor *listed, void *out);
 	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
 	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */

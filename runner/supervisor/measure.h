@@ -128,19 +128,18 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat,
  */
 extern bool measure_begin_load(Measure *m, Executor *executor, Side side, int seat,
 							   const Arena *arena);
-extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed,
-								double timeout);
+extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena,
+								uint64_t seed);
 extern bool measure_end_load(Measure *m, Executor *executor);
 
 /* makes inputs for slots 0 .. n - 1; false after conclude() */
 extern bool measure_generate(Measure *m, Arena *arena, uint32_t n);
 
-/* one run on a staged slot; `elapsed`: its seconds with those of the command around it */
-extern bool measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
-						   double timeout, double *elapsed);
+/* one run on a staged slot; executor->last.took has its seconds; false after conclude() */
+extern bool measure_single(Measure *m, Executor *executor, uint32_t slot, uint64_t seed);
 
-/* seconds that a run of the candidate may take */
-extern double measure_run_limit(const Measure *m);
+/* seconds that a run of a side may take */
+extern double measure_run_limit(const Measure *m, Side side);
 
 /* Ends a candidate whose runs take longer than the profile's factor lets them; false. */
 extern bool measure_too_slow(Measure *m, double seconds, double reference);

@@ -181,41 +181,41 @@ first_limit(const Measure *m, const Executor *executor)
 }
 
 bool
-measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed,
-					double timeout)
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t seed)
 {
-	double		limit = fmax(timeout, first_limit(m, executor)) + m->job->profile.build_seconds;
+	Side		side = executor_side(executor);
+	double		limit = fmax(measure_run_limit(m, side), first_limit(m, executor))
+		+ m->job->profile.build_seconds;
 	ExecutorResult result;
 
-	if (!end_begun(m, executor)
-		|| !m->backend->stage(m, arena, executor_side(executor), 0))
+	if (!end_begun(m, executor) || !m->backend->stage(m, arena, side, 0))
 		return false;
 	executor->control->slots[0] = 0;
 	executor->control->seeds[0] = seed;
 	result = executor_begin(executor, WIRE_RUN, 1, run_flags(m), 0, limit);
-	return measure_failed(m, executor_side(executor), executor, result, "in its first run");
+	return measure_failed(m, side, executor, result, "in its first run");
 }
 
 bool
-measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_t seed,
-			   double timeout, double *elapsed)
+measure_single(Measure *m, Executor *executor, uint32_t slot, uint64_t seed)
 {
 	bool		first = !executor->met;
+	Side		side = executor_side(executor);
+	double		limit = measure_run_limit(m, side);
 	double		started = clock_now();
+	double		elapsed;
 	ExecutorResult result;
 	bool		good;
 
-	*elapsed = 0;
 	if (first && m->backend->module)
-		timeout = fmax(timeout, first_limit(m, executor));
+		limit = fmax(limit, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, left_of(m, timeout),
-							  elapsed);
+	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, left_of(m, limit), &elapsed);
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{
-		m->code[executor_side(executor)]->first_seconds += *elapsed;
+		m->code[side]->first_seconds += elapsed;
 		executor->met = true;
 	}
 	measure_spent(m, first ? SPENT_FIRST : SPENT_CHECK, started);
@@ -223,10 +223,15 @@ measure_single(Measure *m, Executor *executor, Side side, uint32_t slot, uint64_
 }
 
 double
-measure_run_limit(const Measure *m)
+measure_run_limit(const Measure *m, Side side)
 {
 	const Profile *p = &m->job->profile;
 
+	/* The runs of a trial have the limit of all trials alone, see left_of(). */
+	if (m->trial.ends > 0)
+		return INFINITY;
+	if (side == SIDE_REFERENCE)
+		return p->build_seconds;
 	return fmin(fmax(p->run_limit_factor * m->member->time[SIDE_REFERENCE], RUN_LIMIT_LEAST),
 				p->run_limit_max);
 }

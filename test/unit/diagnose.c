@@ -67,8 +67,9 @@ measure_generate(Measure *m, Arena *arena, uint32_t n)
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	references += side == SIDE_REFERENCE;
-	candidates += side == SIDE_CANDIDATE;
+	executor->hostile = side == SIDE_CANDIDATE;
+	references += !executor->hostile;
+	candidates += executor->hostile;
 	calls = 0;
 	return true;
 }
@@ -84,14 +85,14 @@ measure_end(Measure *m, Executor *executor)
 }
 
 bool
-checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
-			const uint64_t *seeds, char *out, double timeout)
+checks_runs(Measure *m, Executor *executor, Arena *arena, uint32_t n, bool backwards,
+			const uint64_t *seeds, char *out)
 {
 	for (uint32_t run = 0; run < n; run++)
 	{
 		uint32_t	i = backwards ? n - 1 - run : run;
 
-		((double *) out)[i] = side == SIDE_REFERENCE ? 0 : behaviour(m->trial.changes, calls++, i);
+		((double *) out)[i] = executor->hostile ? behaviour(m->trial.changes, calls++, i) : 0;
 	}
 	return true;
 }

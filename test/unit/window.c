@@ -176,7 +176,7 @@ peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size
 }
 
 static bool
-poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
+poke(Measure *m, const uint64_t *address, int n, size_t size)
 {
 	for (int i = 0; i < n; i++)
 		memset((void *) (uintptr_t) address[i], 0x55, size);
@@ -184,8 +184,7 @@ poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, 
 }
 
 static bool
-overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
-		  WireStretch *stretch)
+overwrite(Measure *m, Executor *executor, uint32_t run, int output, WireStretch *stretch)
 {
 	static uint64_t next;
 	uint64_t	at = (uint64_t) (uintptr_t) result_of(run);
@@ -212,8 +211,8 @@ rests(Measure *m, bool *rest)
 }
 
 static bool
-read_output(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot,
-			int output, const WireTensor *listed, void *out)
+read_output(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
+			const WireTensor *listed, void *out)
 {
 	memcpy(out, result_of(slot), output == 0 ? ELEMENTS * sizeof(float) : 0);
 	return true;
@@ -347,7 +346,7 @@ log_read(int fd, bool end, char *text, size_t size)
 /* the measurement */
 
 double
-measure_run_limit(const Measure *m)
+measure_run_limit(const Measure *m, Side side)
 {
 	return 1;
 }
@@ -599,7 +598,8 @@ main(void)
 	{
 		outputs[i] = calloc(COMPARED_MOST, measure.output_bytes);
 		processes[i] = (Process) {.side = (Side) i,.runs = RUNS,.member = i == 1 ? &member : NULL,
-			.outputs = outputs[i],.executor = {.control = &control[i],.log_fd = -1}};
+			.outputs = outputs[i],
+			.executor = {.control = &control[i],.log_fd = -1,.hostile = i == 1}};
 		/* The second output has no elements. */
 		control[i].tensors = 2;
 		for (uint32_t k = 0; k < 2 * RUNS; k++)

@@ -88,7 +88,7 @@ c_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t si
 }
 
 static bool
-c_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot, int output,
+c_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
 	   const WireTensor *listed, void *out)
 {
 	const char *from = arena->outputs + slot * arena->output_slot_bytes;

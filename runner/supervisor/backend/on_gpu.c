@@ -289,7 +289,7 @@ gpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t 
 }
 
 static bool
-gpu_poke(Measure *m, Executor *executor, Side side, const uint64_t *address, int n, size_t size)
+gpu_poke(Measure *m, const uint64_t *address, int n, size_t size)
 {
 	char	   *noise = m->gpu->few + NOISE_AT;
 

@@ -55,9 +55,10 @@ torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, s
 }
 
 static bool
-torch_cpu_overwrite(Measure *m, Executor *executor, Side side, uint32_t run, int output,
+torch_cpu_overwrite(Measure *m, Executor *executor, uint32_t run, int output,
 					WireStretch *stretch)
 {
+	Side		side = executor_side(executor);
 	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
 	WireTensor	t = listed(m, executor, run, output);
 
@@ -80,12 +81,12 @@ torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, 
 }
 
 static bool
-torch_cpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot,
-			   int output, const WireTensor *listed, void *out)
+torch_cpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
+			   const WireTensor *listed, void *out)
 {
 	ExecutorResult result = executor_read_tensor(executor, listed, &m->output[output], out);
 
-	return measure_failed(m, side, executor, result, "as an output was read");
+	return measure_failed(m, executor_side(executor), executor, result, "as an output was read");
 }
 
 /*

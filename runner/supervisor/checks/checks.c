@@ -51,7 +51,7 @@ count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
 
 /* Outputs of a fresh process's calls, where each finds the state that the last one left. */
 static bool
-calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
+calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out)
 {
 	Measure    *m = c->m;
 	double		time = m->member->time[side];
@@ -59,7 +59,7 @@ calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, 
 
 	m->facts.restores = false;
 	good = measure_launch(m, executor, side, 1, &c->arena)
-		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
+		&& checks_runs(m, executor, &c->arena, n, false, c->seeds, out);
 	m->facts.restores = true;
 	m->member->time[side] = time;
 	measure_end(m, executor);
@@ -130,7 +130,7 @@ make_inputs(Checks *c)
  * False after conclude()
  */
 static bool
-learn_steps(Checks *c, Executor *executor, double limit)
+learn_steps(Checks *c)
 {
 	Measure    *m = c->m;
 	uint32_t	n = m->facts.half && c->wider ? c->n : 1;
@@ -139,7 +139,7 @@ learn_steps(Checks *c, Executor *executor, double limit)
 
 	for (uint32_t k = 0; k < n; k++)
 	{
-		if (k > 0 && !probes_nudge(c, executor, limit, k, 1))
+		if (k > 0 && !probes_nudge(c, k, 1))
 			return false;
 		for (int i = 0; i < m->outputs; i++)
 		{
@@ -165,13 +165,13 @@ learn_steps(Checks *c, Executor *executor, double limit)
  * order. If more than a tenth do, no pole is the cause. False after conclude()
  */
 static bool
-learn_poles(Checks *c, Executor *executor, double limit)
+learn_poles(Checks *c)
 {
 	Measure    *m = c->m;
 
 	for (uint32_t k = 0; k < c->n && k < POLE_INPUTS; k++)
 	{
-		if (!probes_nudge(c, executor, limit, k, MANY_UNITS))
+		if (!probes_nudge(c, k, MANY_UNITS))
 			return false;
 		for (int i = 0; i < m->outputs; i++)
 		{
@@ -200,19 +200,21 @@ learn_poles(Checks *c, Executor *executor, double limit)
  * other precision gives them: then c->wider becomes false.
  */
 static bool
-stands_rounding(Checks *c, Executor *executor, double limit)
+stands_rounding(Checks *c)
 {
 	Measure    *m = c->m;
+	uint32_t	half;
 	Tolerance	before[WIRE_MAX_TENSORS];
 	bool		good;
 
 	/* there is no room for other inputs */
 	if (c->spare == 0)
 		return true;
-	good = probes_nudge(c, executor, limit, 0, 1);
-	if (good && c->wider && m->backend->module && executor->value != m->facts.half)
+	good = probes_nudge(c, 0, 1);
+	half = (uint32_t) c->other.value;
+	if (good && c->wider && m->backend->module && half != m->facts.half)
 	{
-		m->facts.half = (uint32_t) executor->value;
+		m->facts.half = half;
 		good = signal_learn(m, c->expected, c->n);
 	}
 	memcpy(before, m->tolerance, sizeof(before));
@@ -249,12 +251,11 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		c->wider = false;
 		memcpy(m->tolerance, before, sizeof(before));
 		m->facts.moves = 0;
-		return stands_rounding(c, executor, limit);
+		return stands_rounding(c);
 	}
 	if (m->facts.moves > 0)
 		json_object_set_new(m->result->evidence, "moves", json_real(m->facts.moves));
-	return good && learn_steps(c, executor, limit)
-		&& (m->facts.half || learn_poles(c, executor, limit));
+	return good && learn_steps(c) && (m->facts.half || learn_poles(c));
 }
 
 static bool
@@ -287,7 +288,6 @@ static bool
 run_reference(Checks *c, bool *agree)
 {
 	Measure    *m = c->m;
-	double		limit = m->job->profile.build_seconds;
 	/* State that a process writes to is brought back before its first two runs alone. */
 	uint32_t	twice = c->n < 2 || m->facts.restores ? c->n : 2;
 	uint32_t	alike = 0;
@@ -295,22 +295,20 @@ run_reference(Checks *c, bool *agree)
 	bool		good;
 	bool		same;
 
-	if (!checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
-					 c->expected, limit)
+	if (!checks_runs(m, &c->reference, &c->arena, c->n, false, c->seeds, c->expected)
 		|| !signal_learn(m, c->expected, c->n)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
 	left = m->backend->memory_left ? m->backend->memory_left(m) : 0;
 	good = launch_reference(c, &c->other, 1)
-		&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found,
-					   limit);
+		&& checks_runs(m, &c->other, &c->arena, twice, true, c->seeds, c->found);
 	if (good)
 		note_memory(m, &c->other, left);
 	good = good && m->result->outcome == OUTCOME_NONE
 		&& count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
-	return good && (!*agree || stands_rounding(c, &c->other, limit));
+	return good && (!*agree || stands_rounding(c));
 }
 
 /* Names the attributes that a reference's runs change, for its verdict. */
@@ -329,7 +327,7 @@ name_state(Measure *m, Executor *executor)
 
 /* What calls in a row give; nothing of a reference that returns its state, which callers change. */
 static bool
-follow_reference(Checks *c, double limit)
+follow_reference(Checks *c)
 {
 	Measure    *m = c->m;
 	Executor	other;
@@ -339,8 +337,8 @@ follow_reference(Checks *c, double limit)
 	c->followed = measure_alloc(m, n * m->output_bytes);
 	executor_init(&other);
 	if (!c->followed
-		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
-		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
+		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed)
+		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found)
 		|| !count_alike(c, c->followed, n, &alike))
 		return false;
 	c->in_a_row = n > 1 && alike == n ? n : 0;
@@ -352,7 +350,7 @@ follow_reference(Checks *c, double limit)
  * operations of PyTorch's. The process that counts them ends afterwards.
  */
 static void
-note_work(Checks *c, double limit)
+note_work(Checks *c)
 {
 	Measure    *m = c->m;
 	size_t		bytes = 0;
@@ -363,7 +361,8 @@ note_work(Checks *c, double limit)
 		bytes += m->output[i].bytes;
 	json_object_set_new(m->result->evidence, "bytes", json_integer((json_int_t) bytes));
 	if (m->backend->module && c->other.control
-		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, 0, limit, NULL) == EXECUTOR_OK
+		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, 0, m->job->profile.build_seconds,
+							NULL) == EXECUTOR_OK
 		&& c->other.value > 0)
 		json_object_set_new(m->result->evidence, "operations",
 							json_integer((json_int_t) c->other.value));
@@ -378,14 +377,12 @@ static bool
 check_reference(Checks *c)
 {
 	Measure    *m = c->m;
-	double		limit = m->job->profile.build_seconds;
 	size_t		budget = m->device.arena_bytes;
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	if (!launch_reference(c, &c->reference, 0)
-		|| !checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
-						limit))
+		|| !checks_runs(m, &c->reference, &c->arena, 1, false, c->seeds, NULL))
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
@@ -413,7 +410,7 @@ check_reference(Checks *c)
 			|| !run_reference(c, &agree) || !name_state(m, &c->reference))
 			return false;
 		measure_end(m, &c->other);
-		if (agree && !follow_reference(c, limit))
+		if (agree && !follow_reference(c))
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->facts.state));
 	}
@@ -424,7 +421,7 @@ check_reference(Checks *c)
 	if ((m->options->cli || m->job->certify) && !weak_note(c))
 		return false;
 	if (m->job->certify)
-		note_work(c, limit);
+		note_work(c);
 	note_memory(m, &c->reference, 0);
 	measure_end(m, &c->other);
 	m->facts.sound = true;
@@ -490,8 +487,7 @@ follow_candidate(Checks *c)
 	if (c->in_a_row == 0)
 		return true;
 	measure_end(m, c->candidate);
-	if (!calls_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
-							   measure_run_limit(m))
+	if (!calls_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found)
 		|| !count_alike(c, c->followed, c->in_a_row, &alike))
 		return false;
 	if (alike == c->in_a_row)
@@ -528,8 +524,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		uint32_t	alike;
 		double		start;
 
-		if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, runs[i], false, c->seeds,
-						 c->found, measure_run_limit(m)))
+		if (!checks_runs(m, c->candidate, &c->arena, runs[i], false, c->seeds, c->found))
 			return false;
 		start = clock_now();
 		if (!count_alike(c, c->expected, runs[i], &alike))

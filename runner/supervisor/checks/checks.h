@@ -53,18 +53,18 @@ extern void layout_from_signature(Measure *m);
 extern bool layout_from_generator(Measure *m);
 
 /* single runs on slots 0 .. n - 1, or from the last to the first; false after conclude() */
-extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
-						bool backwards, const uint64_t *seeds, char *out, double timeout);
+extern bool checks_runs(Measure *m, Executor *executor, Arena *arena, uint32_t n, bool backwards,
+						const uint64_t *seeds, char *out);
 
-/* a single run; `elapsed`: its seconds, or NULL. False after conclude() */
-extern bool checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
-							uint64_t seed, char *out, double timeout, double *elapsed);
+/* a single run; false after conclude() */
+extern bool checks_run_slot(Measure *m, Executor *executor, Arena *arena, uint32_t slot,
+							uint64_t seed, char *out);
 
 /* outputs.c: what a run has left, read while its process is stopped, and compared */
 
 /* Gathers the outputs of a run; false after conclude(). */
-extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
-						 uint32_t run, uint32_t slot, void *out);
+extern bool measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+						 uint32_t slot, void *out);
 
 /* whether the last run of a staged slot has left its inputs as they were; false after conclude() */
 extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
@@ -161,11 +161,10 @@ extern void probes_forget(Checks *c);
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
 
 /*
- * The reference's outputs of an input that is off by so many units in the last place, to c->found.
- * With c->wider half precision is single. False after conclude()
+ * To c->found what c->other, which is the reference, gives for an input that is off by so many
+ * units in the last place; with c->wider half precision is single. False after conclude()
  */
-extern bool probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input,
-						 double units);
+extern bool probes_nudge(Checks *c, uint32_t input, double units);
 
 /* The axis of a sequence's steps: the longest, the last apart. */
 extern uint32_t probes_steps(const Tensor *t);

@@ -49,10 +49,9 @@ typedef struct Diagnosis
 } Diagnosis;
 
 static bool
-run(Diagnosis *d, Executor *executor, Side side, bool backwards, char *out)
+run(Diagnosis *d, Executor *executor, bool backwards, char *out)
 {
-	return checks_runs(d->m, executor, side, &d->arena, d->n, backwards, d->seed, out,
-					   DIAGNOSIS_SECONDS);
+	return checks_runs(d->m, executor, &d->arena, d->n, backwards, d->seed, out);
 }
 
 /* Compares runs of a pass; false after conclude(). */
@@ -94,8 +93,8 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 	m->result->outcome = OUTCOME_NONE;
 	m->trial.changes = change;
 	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena)
-		&& run(d, &executor, SIDE_CANDIDATE, false, d->found[0])
-		&& run(d, &executor, SIDE_CANDIDATE, true, d->found[1]);
+		&& run(d, &executor, false, d->found[0])
+		&& run(d, &executor, true, d->found[1]);
 	m->trial.changes = 0;
 	measure_end(m, &executor);
 	good = good && compare_runs(d, d->expected, d->found[0], t)
@@ -129,7 +128,7 @@ prepare(Diagnosis *d)
 		return false;
 	executor_init(&reference);
 	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena)
-		&& run(d, &reference, SIDE_REFERENCE, false, d->expected);
+		&& run(d, &reference, false, d->expected);
 	measure_end(m, &reference);
 	return good;
 }

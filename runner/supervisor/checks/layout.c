@@ -177,38 +177,33 @@ learn_outputs(Measure *m, Executor *executor)
 }
 
 bool
-checks_run_slot(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t slot,
-				uint64_t seed, char *out, double timeout, double *elapsed)
+checks_run_slot(Measure *m, Executor *executor, Arena *arena, uint32_t slot, uint64_t seed,
+				char *out)
 {
-	double		seconds;
-
-	if (!m->backend->stage(m, arena, side, slot)
-		|| !measure_single(m, executor, side, slot, seed, timeout, &seconds))
-		return false;
-	if (elapsed)
-		*elapsed = seconds;
-	if (side == SIDE_REFERENCE && !learn_outputs(m, executor))
-		return false;
-	if (out && !measure_read(m, executor, side, arena, 0, slot, out))
+	if (!m->backend->stage(m, arena, executor_side(executor), slot)
+		|| !measure_single(m, executor, slot, seed)
+		|| (!executor->hostile && !learn_outputs(m, executor))
+		|| (out && !measure_read(m, executor, arena, 0, slot, out)))
 		return false;
 	measure_progress(m, "checking", false);
 	return true;
 }
 
 bool
-checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
-			const uint64_t *seeds, char *out, double timeout)
+checks_runs(Measure *m, Executor *executor, Arena *arena, uint32_t n, bool backwards,
+			const uint64_t *seeds, char *out)
 {
+	double	   *time = &m->member->time[executor_side(executor)];
+
 	for (uint32_t run = 0; run < n; run++)
 	{
 		uint32_t	i = backwards ? n - 1 - run : run;
-		double		elapsed;
 
-		if (!checks_run_slot(m, executor, side, arena, i, seeds[i],
-							 out ? out + i * m->output_bytes : NULL, timeout, &elapsed))
+		if (!checks_run_slot(m, executor, arena, i, seeds[i],
+							 out ? out + i * m->output_bytes : NULL))
 			return false;
-		if (m->member->time[side] == 0 || elapsed < m->member->time[side])
-			m->member->time[side] = elapsed;
+		if (*time == 0 || executor->last.took < *time)
+			*time = executor->last.took;
 	}
 	return true;
 }

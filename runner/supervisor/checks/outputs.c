@@ -11,8 +11,9 @@
 
 /* A run's part of the table, copied once: it lies in memory that the executor can write. */
 static bool
-read_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+read_table(Measure *m, Executor *executor, uint32_t run, WireTensor *table)
 {
+	Side		side = executor_side(executor);
 	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
 
 	if (tensors != (uint32_t) m->outputs)
@@ -73,23 +74,23 @@ check_layout(Measure *m, Side side, int output, const WireTensor *found)
 }
 
 bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-			 uint32_t slot, void *out)
+measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot,
+			 void *out)
 {
 	double		started = clock_now();
 	WireTensor	table[WIRE_MAX_TENSORS];
 	WireStretch stretch;
 	bool		module = m->backend->module;
-	bool		good = !module || read_table(m, executor, side, run, table);
+	bool		good = !module || read_table(m, executor, run, table);
 
 	for (int i = 0; good && i < m->outputs; i++)
 	{
-		good = (!module || check_layout(m, side, i, &table[i]))
-			&& m->backend->read(m, executor, side, arena, slot, i, &table[i],
+		good = (!module || check_layout(m, executor_side(executor), i, &table[i]))
+			&& m->backend->read(m, executor, arena, slot, i, &table[i],
 								(char *) out + m->output[i].gathered);
 		/* Two results in one memory are none. */
 		if (good && m->outputs > 1 && m->backend->overwrite)
-			good = m->backend->overwrite(m, executor, side, run, i, &stretch);
+			good = m->backend->overwrite(m, executor, run, i, &stretch);
 	}
 	measure_spent(m, SPENT_COMPARE, started);
 	return good;

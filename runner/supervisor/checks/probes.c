@@ -284,7 +284,7 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 }
 
 bool
-probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input, double units)
+probes_nudge(Checks *c, uint32_t input, double units)
 {
 	Measure    *m = c->m;
 	bool		changed;
@@ -292,8 +292,7 @@ probes_nudge(Checks *c, Executor *executor, double limit, uint32_t input, double
 
 	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
 	good = probes_make(m, &c->arena, PROBE_ROUNDED, units, input, c->slots, &changed)
-		&& checks_run_slot(m, executor, SIDE_REFERENCE, &c->arena, c->slots, c->seeds[input],
-						   c->found, limit, NULL);
+		&& checks_run_slot(m, &c->other, &c->arena, c->slots, c->seeds[input], c->found);
 	m->trial.changes = 0;
 	return good;
 }
@@ -419,10 +418,8 @@ bool
 probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 {
 	Measure    *m = c->m;
-	double		limit = m->job->profile.build_seconds;
 
-	*ran = checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, slot, seed, out, limit,
-						   NULL);
+	*ran = checks_run_slot(m, &c->reference, &c->arena, slot, seed, out);
 	if (*ran || executor_cancelled || m->result->outcome == OUTCOME_LOST)
 		return *ran;
 	m->result->outcome = OUTCOME_NONE;
@@ -430,8 +427,7 @@ probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran)
 	json_object_del(m->result->evidence, "detector");
 	measure_end(m, &c->reference);
 	return measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena)
-		&& checks_run_slot(m, &c->reference, SIDE_REFERENCE, &c->arena, 0, c->seeds[0], c->found,
-						   limit, NULL);
+		&& checks_run_slot(m, &c->reference, &c->arena, 0, c->seeds[0], c->found);
 }
 
 /*
@@ -575,8 +571,7 @@ probes_check(Checks *c)
 
 	for (int i = 0; i < m->facts.probes; i++)
 	{
-		if (!checks_run_slot(m, c->candidate, SIDE_CANDIDATE, &c->arena, slot_of(c, i),
-							 c->seeds[0], c->found, measure_run_limit(m), NULL)
+		if (!checks_run_slot(m, c->candidate, &c->arena, slot_of(c, i), c->seeds[0], c->found)
 			|| !probes_compare(m, &m->facts.probe[i], c->probed[i], c->found, false))
 			return false;
 		m->result->checks++;

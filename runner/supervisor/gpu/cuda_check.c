@@ -65,11 +65,12 @@ gather(Measure *m, const Tensor *layout, CuAddress from, const int64_t *stride, 
 }
 
 bool
-gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t slot, int output,
+gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
 		 const WireTensor *listed, void *out)
 {
 	const Tensor *layout = &m->output[output];
-	CuAddress	from = gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
+	Side		side = executor_side(executor);
+	CuAddress	from = gpu_outputs(arena, side, slot) + layout->offset;
 	bool		contiguous = true;
 
 	if (m->backend->module)

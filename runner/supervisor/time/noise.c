@@ -91,7 +91,7 @@ noise_leave(Measure *m, Process *process, uint32_t run)
 	{
 		WireStretch *s = &stretch[output];
 
-		if (!m->backend->overwrite(m, &process->executor, process->side, run, output, s))
+		if (!m->backend->overwrite(m, &process->executor, run, output, s))
 			return false;
 		bytes += s->to - s->from;
 		add(process, *s);

@@ -57,9 +57,7 @@ begin_first(Pair *pair, Process *process)
 {
 	Measure    *m = pair->m;
 
-	return measure_begin_first(m, &process->executor, &process->arena, random_next(&m->random),
-							   process->side == SIDE_CANDIDATE ? measure_run_limit(m)
-							   : m->job->profile.build_seconds);
+	return measure_begin_first(m, &process->executor, &process->arena, random_next(&m->random));
 }
 
 static bool

@@ -134,7 +134,7 @@ leave_noise(Measure *m, Process *process, uint32_t run, const Look *look)
 		return noise_leave(m, process, run);
 	n = find_elements(m, process, run, look, LOOKS, address);
 	remember(m, process, address, n);
-	return m->backend->poke(m, &process->executor, process->side, address, n, size_of(m, look));
+	return m->backend->poke(m, address, n, size_of(m, look));
 }
 
 /* What a run needs, none of which its process has before: its seed, and its input. */
@@ -299,7 +299,7 @@ read_compared(Pair *pair, Process *process, uint32_t run, int place)
 
 	if (m->backend->module)
 		m->backend->unstage(m, &process->arena, run);
-	if (!measure_read(m, &process->executor, process->side, &process->arena, run, run, outputs))
+	if (!measure_read(m, &process->executor, &process->arena, run, run, outputs))
 		return false;
 	for (int i = 0; i < LOOKS; i++)
 	{
@@ -331,8 +331,7 @@ begin(Pair *pair, Process *process)
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
 	uint32_t	flags = m->facts.seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
-	double		limit = process->side == SIDE_CANDIDATE ? measure_run_limit(m)
-		: m->job->profile.build_seconds;
+	double		limit = measure_run_limit(m, process->side);
 	ExecutorResult result;
 
 	window_enter(pair, process);
