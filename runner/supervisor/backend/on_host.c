@@ -1,10 +1,14 @@
 /*
  * on_host.c
- *		Runs on a CPU: arenas in shared memory, outputs compared by the supervisor.
+ *		Runs on a CPU. C: compiled code in a process of exec-c, its arrays in shared memory. PyTorch:
+ *		inputs in shared memory, outputs wherever the process has them.
  */
 #include "supervisor/backend/parts.h"
+#include "supervisor/build/build.h"
 
-bool
+#define CACHE_LINE		64		/* bytes; on other processors at least as many */
+
+static bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	if (!arena_create(arena, slots, m->inputs.slot_bytes, m->output_slot_bytes, m->backend->module))
@@ -33,14 +37,14 @@ write_noise(Measure *m, char *out, size_t bytes)
  * Noise to all that executors of either side can read, the gaps between arrays included. Slots of
  * modules have no outputs.
  */
-void
+static void
 host_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {
 	write_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 	write_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
 }
 
-bool
+static bool
 host_prepare(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	for (uint32_t slot = 0; slot < n; slot++)
@@ -132,8 +136,254 @@ host_element(Measure *m, const void *array, uint32_t dtype, uint64_t element)
 	return tensor_load(array, dtype, element);
 }
 
-const ArrayCalls host_arrays = {
+static const ArrayCalls host_arrays = {
 	.alloc = host_alloc, .free = host_free, .take = host_take, .input = host_input,
 	.copy = host_copy, .change = host_change, .compare = host_compare, .pick = host_pick,
 	.bases = host_bases, .thin = host_thin, .element = host_element,
+};
+
+/* clang-format off */
+#define HOST_CALLS \
+	.make_arena = host_make_arena, .unstage = host_unstage, .prepare = host_prepare, \
+	.arrays = &host_arrays, .output_share = 8, .light_rate = 1e12, .first_seconds = 30
+/* clang-format on */
+
+static bool
+c_generate(Measure *m, Arena *arena, uint32_t n)
+{
+	for (uint32_t r = 0; r < n; r++)
+		for (int i = 0; i < m->inputs.n; i++)
+		{
+			const Argument *a = m->inputs.parameter[i];
+			RandomKey	key;
+
+			random_key(&m->random, &key);
+			random_fill(arena->master + r * arena->input_slot_bytes + m->inputs.tensor[i].offset,
+						a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, &key);
+		}
+	return true;
+}
+
+static ExecutorResult
+c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
+{
+	Sandbox		sandbox = {.no_proc = true};
+
+	return native_start(m, executor, side, arena, "exec-c", &sandbox);
+}
+
+/* Each input to its slot, or where it is an output as well to that of the outputs. */
+static bool
+c_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	const char *from = arena->master + slot * arena->input_slot_bytes;
+	char	   *in_slot = arena->inputs + slot * arena->input_slot_bytes;
+	char	   *out_slot = arena->outputs + slot * arena->output_slot_bytes;
+
+	for (int i = 0; i < m->inputs.n; i++)
+	{
+		const Tensor *input = &m->inputs.tensor[i];
+		int			output = m->inputs.parameter[i]->output;
+
+		memcpy(output < 0 ? in_slot + input->offset : out_slot + m->output[output].offset,
+			   from + input->offset, input->bytes);
+	}
+	return true;
+}
+
+static bool
+c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	host_unstage(m, arena, slot);
+	if (m->trial.changes & TRIAL_ZEROED)
+		memset(arena->outputs + slot * arena->output_slot_bytes, 0, arena->output_slot_bytes);
+	return c_bring(m, arena, side, slot);
+}
+
+/* The memory for a run's outputs lies in caches, as that of a caller does who uses it again. */
+static void
+c_warm(const Arena *arena, uint32_t slot)
+{
+	const volatile char *outputs = arena->outputs + slot * arena->output_slot_bytes;
+
+	for (size_t at = 0; at < arena->output_slot_bytes; at += CACHE_LINE)
+		(void) outputs[at];
+}
+
+static uint64_t
+c_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+		  uint64_t element)
+{
+	const Tensor *t = &m->output[output];
+
+	return (uint64_t) (uintptr_t) (arena->outputs + run * arena->output_slot_bytes + t->offset
+								   + element * tensor_dtype_size(t->dtype));
+}
+
+static bool
+c_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+	   uint64_t *value)
+{
+	for (int i = 0; i < n; i++)
+		memcpy(&value[i], (const void *) (uintptr_t) address[i], size);
+	return true;
+}
+
+static bool
+c_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
+	   const WireTensor *listed, void *out)
+{
+	const char *from = arena->outputs + slot * arena->output_slot_bytes;
+
+	memcpy(out, from + m->output[output].offset, m->output[output].bytes);
+	return true;
+}
+
+/* the source has its own folder, so that messages and __FILE__ name no other */
+static bool
+c_compiler(Measure *m, Compiler *compiler, bool lines)
+{
+	*compiler = (Compiler) {
+		.argv = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", lines ? "-g" : "-s",
+			"-std=gnu17", "-fdiagnostics-color=never", "-w", "-o", COMPILED, "code.c", "-lm"},
+		.source = "code.c",
+		.flags = "-O3 -march=native -shared -fPIC -s -std=gnu17"};
+	return true;
+}
+
+const Backend backend_c = {
+	HOST_CALLS,
+	.builds.compiler = c_compiler,
+	.builds.tool = "gcc",
+	.builds.version = "gcc -dumpfullversion 2>/dev/null",
+	.generate = c_generate,
+	.start = c_start,
+	.stage = c_stage,
+	.bring = c_bring,
+	.warm = c_warm,
+	.element = c_element,
+	.peek = c_peek,
+	.read = c_read,
+};
+
+static ExecutorResult
+torch_cpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
+{
+	return torch_fork(m, executor, seat, (int[]) {arena->inputs_fd, m->code[side]->source_fd}, 2);
+}
+
+static bool
+torch_cpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	memcpy(arena->inputs + slot * arena->input_slot_bytes,
+			   arena->master + slot * arena->input_slot_bytes, arena->input_slot_bytes);
+	return true;
+}
+
+/*
+ * The table's entry of an output, copied once a run. The executor can write there, so that else
+ * noise would come to another place than was looked at.
+ */
+static WireTensor
+listed(const Measure *m, Executor *executor, uint32_t run, int output)
+{
+	uint32_t	n = (uint32_t) m->outputs;
+
+	if (executor->listed_run != run + 1)
+		memcpy(executor->listed, &executor->control->table[run * n], n * sizeof(WireTensor));
+	executor->listed_run = run + 1;
+	return executor->listed[output];
+}
+
+static uint64_t
+torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
+				  uint64_t element)
+{
+	WireTensor	t = listed(m, executor, run, output);
+
+	return t.address + tensor_place(&m->output[output], t.stride, element)
+		* tensor_dtype_size(m->output[output].dtype);
+}
+
+static bool
+torch_cpu_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t size,
+			   uint64_t *value)
+{
+	/* Memory that can't be read holds no result. */
+	memset(value, 0, (size_t) n * sizeof(*value));
+	executor_read_places(executor, address, n, size, value);
+	return true;
+}
+
+static bool
+torch_cpu_overwrite(Measure *m, Executor *executor, uint32_t run, int output,
+					WireStretch *stretch)
+{
+	Side		side = executor_side(executor);
+	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
+	WireTensor	t = listed(m, executor, run, output);
+
+	if (executor_write_tensor(executor, &t, &m->output[output], &m->random,
+							  (char *) m->noise + at, NOISE_BYTES - at, stretch) == EXECUTOR_OK
+		|| errno == ESRCH)
+		return true;
+	measure_cause(m, side, "memory");
+	return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT), "%s: a result lies in memory that "
+					"can't be written; a caller may write to what it is given",
+					name_of_side(side));
+}
+
+static bool
+torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
+{
+	*same = memcmp(arena->inputs + slot * arena->input_slot_bytes,
+				   arena->master + slot * arena->input_slot_bytes, arena->input_slot_bytes) == 0;
+	return true;
+}
+
+static bool
+torch_cpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
+			   const WireTensor *listed, void *out)
+{
+	ExecutorResult result = executor_read_tensor(executor, listed, &m->output[output], out);
+
+	return measure_failed(m, executor_side(executor), executor, result, "as an output was read");
+}
+
+/*
+ * jemalloc, where it is installed. glibc's allocator places arrays according to what was allocated
+ * before them: two identical modules differed by up to 8 % for as long as their processes' parents
+ * lived, since one found its temporary array's memory again in each run and the other didn't.
+ */
+#define FIND_ALLOCATOR \
+	"ls /usr/lib/*/libjemalloc.so.2 /usr/lib64/libjemalloc.so.2 /usr/lib/libjemalloc.so.2 " \
+	"2>/dev/null | head -n 1"
+
+static void
+torch_cpu_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox, InterpreterUse use)
+{
+	if (text_first_line(FIND_ALLOCATOR, i->preload, sizeof(i->preload)))
+	{
+		sandbox_set(sandbox, "LD_PRELOAD", i->preload);
+		sandbox_set(sandbox, "MALLOC_CONF",
+						"narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,"
+						"background_thread:false");
+	}
+	json_object_set_new(m->environment, "allocator",
+						json_string(i->preload[0] ? i->preload : "libc"));
+}
+
+const Backend backend_torch_cpu = {
+	HOST_CALLS,
+	.module = true,
+	.builds.interpreter = torch_cpu_interpreter,
+	.generate = torch_generate,
+	.start = torch_cpu_start,
+	.stage = torch_cpu_stage,
+	.bring = torch_cpu_stage,
+	.element = torch_cpu_element,
+	.peek = torch_cpu_peek,
+	.overwrite = torch_cpu_overwrite,
+	.read = torch_cpu_read,
+	.inputs_same = torch_cpu_inputs_same,
 };
