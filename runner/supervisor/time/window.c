@@ -149,10 +149,10 @@ hand_over(Pair *pair, Process *process, uint32_t run)
 
 /*
  * A hand test: the process is stopped, its input comes and its gate opens. Its own work can't have
- * begun, so an output that moves is of work that waited on the device.
+ * begun, so an output that moves is of work that waited on the device. Leaves the process stopped.
  */
 static bool
-hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, double *seconds)
+hand_test(Pair *pair, Process *process, uint32_t run)
 {
 	Measure    *m = pair->m;
 	const Look *look = &pair->round.look[run];
@@ -170,26 +170,19 @@ hand_test(Pair *pair, Process *process, uint32_t run, const uint64_t *before, do
 	for (; m->backend->module && n < LOOKS && n < process->nremembered; n++)
 		address[n] = process->remembered[random_below(&m->random,
 													  (uint64_t) process->nremembered)];
-	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, stopped))
-		return false;
-	if (!hand_over(pair, process, run))
-		return false;
-	if (n > 0 && m->inputs.comes_in[look->output]
-		&& !m->backend->peek(m, &process->executor, address, n, size, stopped))
+	if (!m->backend->peek(m, &process->executor, address, n, size, stopped)
+		|| !hand_over(pair, process, run)
+		|| (m->inputs.comes_in[look->output]
+			&& !m->backend->peek(m, &process->executor, address, n, size, stopped)))
 		return false;
 	executor_open_gate(&process->executor, run + 1);
 	clock_sleep(HAND_SECONDS);
-	if (n > 0 && !m->backend->peek(m, &process->executor, address, n, size, opened))
+	if (!m->backend->peek(m, &process->executor, address, n, size, opened))
 		return false;
 	for (int i = 0; i < n; i++)
 		if (memcmp(&stopped[i], &opened[i], size) != 0)
 			return refuse(m, process, "hand", "an output moved while its process was stopped");
-	*seconds = -clock_now();
-	executor_thaw(&process->executor);
-	if (!executor_await_run(&process->executor, run))
-		return false;
-	*seconds += clock_now();
-	return look_after(m, process, run, look, before, process->value[run]);
+	return true;
 }
 
 /*
@@ -201,6 +194,7 @@ timed_run(Pair *pair, Process *process, uint32_t run, Timing *timing)
 {
 	Measure    *m = pair->m;
 	Executor   *executor = &process->executor;
+	bool		by_hand = run == pair->round.hand;
 	/* Code that spins could begin on a part of its input. */
 	bool		counted = !m->backend->rests && !pair->stops;
 	const Look *look = &pair->round.look[run];
@@ -211,7 +205,8 @@ timed_run(Pair *pair, Process *process, uint32_t run, Timing *timing)
 	if (pair->stops && executor_freeze(executor) != EXECUTOR_OK)
 		return false;
 	if (!counted
-		&& !(look_before(m, process, run, look, &before) && hand_over(pair, process, run)))
+		&& !(look_before(m, process, run, look, &before)
+			 && (by_hand ? hand_test(pair, process, run) : hand_over(pair, process, run))))
 		return false;
 	executor_read_usage(executor, &from, pair->reads);
 	/* The clock runs from here on, because code could prepare results after this look. */
@@ -220,7 +215,9 @@ timed_run(Pair *pair, Process *process, uint32_t run, Timing *timing)
 	from.wall = clock_now();
 	if (counted && !hand_over(pair, process, run))
 		return false;
-	if (!pair->stops)
+	if (by_hand)
+		executor_thaw(executor);
+	else if (!pair->stops)
 		executor_open_gate(executor, run + 1);
 	else if (!courier_deliver(pair, process, run, &from.wall))
 		return false;
@@ -388,17 +385,13 @@ window_run(Pair *pair, Process *process)
 
 	for (; good && k < round->runs; k++)
 	{
-		uint64_t	before = 0;
 		Timing	   *run = &timing[n];
 
 		if (process->side == SIDE_REFERENCE && !round->both[k])
 			continue;
 		*run = (Timing) {.counts = n >= round->dropped && k != round->hand && !turned
 			&& !round->probe[k]};
-		good = k == round->hand
-			? look_before(m, process, k, &round->look[k], &before)
-			&& hand_test(pair, process, k, &before, &run->seconds)
-			: timed_run(pair, process, k, run);
+		good = timed_run(pair, process, k, run);
 		if (!good)
 			break;
 		n++;
