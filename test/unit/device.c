@@ -9,7 +9,6 @@ static void *find_stand_in(void *library, const char *name);
 
 #define CUDAL1_VERSION "0"
 #define dlsym find_stand_in
-#include "../../runner/supervisor/gpu/cuda_nvml.c"
 #include "../../runner/supervisor/gpu/cuda_device.c"
 #include "../../runner/common/text.c"
 #include "../../runner/supervisor/outcome.c"

@@ -13,8 +13,7 @@
 #include "supervisor/gpu/cuda_kernels.h"
 #include "supervisor/measure.h"
 
-/* cuda_nvml.c: what NVIDIA's management library tells of the GPUs of this host */
-
+/* what NVIDIA's management library tells of a GPU */
 typedef struct NvmlDevice
 {
 	char		uuid[96];		/* "GPU-..." */
@@ -36,17 +35,6 @@ typedef struct GpuSeen
 	unsigned long long throttle;	/* NVML's clocks event reasons */
 	int			foreign;		/* processes of others that compute on it, at most */
 } GpuSeen;
-
-/* number of GPUs, 0 without the library */
-extern int	nvml_count(void);
-extern bool nvml_device(int index, NvmlDevice *device);
-/* adds what it is now; own: processes of ours */
-extern void nvml_see(int index, int own, GpuSeen *seen);
-/* bytes of memory and operations a second at the highest clocks; false where not known */
-extern bool nvml_light(int index, double *bandwidth, double *peak);
-
-/* "hw_thermal_slowdown, ..." */
-extern void nvml_throttle_text(unsigned long long reasons, char *text, size_t size);
 
 #define GPU_MAX_SIDES	(1 + HEAT_MAX)
 /* of what is left of its memory, for processes that live together */

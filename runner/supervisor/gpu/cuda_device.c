@@ -2,16 +2,147 @@
  * cuda_device.c
  *		GPUs of this host: which there are, what code on them needs, and whether one is to itself.
  *
- * Everything up to the lock goes by NVML alone, which creates no context: candidates are compiled,
- * and devices listed, while another measurement holds the GPU.
+ * Everything up to the lock goes by NVIDIA's management library alone, which is resolved at run
+ * time and asks the driver without a context: candidates are compiled, and devices listed, while
+ * another measurement holds the GPU.
  */
+#include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
 
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
 
+#define MORE_THAN_ROOM	7		/* NVML_ERROR_INSUFFICIENT_SIZE */
+#define NOT_FOUND		13		/* NVML_ERROR_FUNCTION_NOT_FOUND */
 #define MIG_ON "multi-instance mode is on: instances are not measured one by one"
+
+typedef struct NvmlHandle *NvmlRef;
+
+typedef struct NvmlMemory
+{
+	unsigned long long total,
+				left,
+				used;
+} NvmlMemory;
+
+/* clang-format off */
+#define NVML_FUNCTIONS(X) \
+	X(Init_v2, (void)) \
+	X(DeviceGetCount_v2, (unsigned int *count)) \
+	X(DeviceGetHandleByIndex_v2, (unsigned int index, NvmlRef *device)) \
+	X(DeviceGetUUID, (NvmlRef device, char *uuid, unsigned int length)) \
+	X(DeviceGetName, (NvmlRef device, char *name, unsigned int length)) \
+	X(DeviceGetMinorNumber, (NvmlRef device, unsigned int *minor)) \
+	X(DeviceGetCudaComputeCapability, (NvmlRef device, int *major, int *minor)) \
+	X(DeviceGetMemoryInfo, (NvmlRef device, NvmlMemory *memory)) \
+	X(SystemGetDriverVersion, (char *version, unsigned int length)) \
+	X(DeviceGetClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
+	X(DeviceGetMaxClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
+	X(DeviceGetMemoryBusWidth, (NvmlRef device, unsigned int *bits)) \
+	X(DeviceGetNumGpuCores, (NvmlRef device, unsigned int *cores)) \
+	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
+	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
+	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, \
+										  void *processes)) \
+	X(DeviceGetMigMode, (NvmlRef device, unsigned int *current, unsigned int *pending))
+
+static struct
+{
+#define NVML_MEMBER(name, parameters) int (*name) parameters;
+	NVML_FUNCTIONS(NVML_MEMBER)
+#undef NVML_MEMBER
+}			nvml;
+/* clang-format on */
+
+/* Takes the place of functions that an older driver lacks. */
+static int
+missing(void)
+{
+	return NOT_FOUND;
+}
+
+/* number of GPUs, 0 without the library */
+static int
+nvml_count(void)
+{
+	static int	found = -1;
+	void	   *library;
+	void	   *function;
+	unsigned int count;
+
+	if (found >= 0)
+		return found;
+	found = 0;
+	library = cuda_driver_library("libnvidia-ml.so.1");
+	if (!library)
+		return 0;
+/* clang-format off */
+#define NVML_RESOLVE(name, parameters) \
+	function = dlsym(library, "nvml" #name); \
+	nvml.name = (int (*) parameters) (function ? function : (void *) missing);
+	NVML_FUNCTIONS(NVML_RESOLVE)
+#undef NVML_RESOLVE
+/* clang-format on */
+	if (nvml.Init_v2() == 0 && nvml.DeviceGetCount_v2(&count) == 0)
+		found = (int) count;
+	return found;
+}
+
+static bool
+handle(int index, NvmlRef *device)
+{
+	return index < nvml_count() && nvml.DeviceGetHandleByIndex_v2((unsigned int) index,
+																  device) == 0;
+}
+
+static bool
+nvml_device(int index, NvmlDevice *device)
+{
+	NvmlRef		ref;
+	NvmlMemory	memory = {0};
+	unsigned int mode,
+				pending;
+
+	*device = (NvmlDevice) {.index = index,.minor = (unsigned int) index};
+	if (!handle(index, &ref) || nvml.DeviceGetUUID(ref, device->uuid, sizeof(device->uuid)) != 0)
+		return false;
+	if (nvml.DeviceGetName(ref, device->name, sizeof(device->name)) != 0)
+		strcpy(device->name, "unknown GPU");
+	nvml.DeviceGetMinorNumber(ref, &device->minor);
+	nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability,
+										&device->minor_capability);
+	nvml.DeviceGetMemoryInfo(ref, &memory);
+	device->memory_bytes = memory.total;
+	nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
+	device->mig = nvml.DeviceGetMigMode(ref, &mode, &pending) == 0 && mode == 1;
+	return true;
+}
+
+/* times what a GPU's float32 units do, the most that its tensor cores do in half precision */
+#define TENSOR_CORES	16
+
+/* bytes of memory and operations a second at the highest clocks; false where not known */
+static bool
+nvml_light(int index, double *bandwidth, double *peak)
+{
+	NvmlRef		ref;
+	unsigned int bits,
+				memory_mhz,
+				cores,
+				mhz;
+
+	if (!handle(index, &ref)
+		|| nvml.DeviceGetMaxClockInfo(ref, 1, &mhz) != 0
+		|| nvml.DeviceGetMaxClockInfo(ref, 2, &memory_mhz) != 0
+		|| nvml.DeviceGetMemoryBusWidth(ref, &bits) != 0
+		|| nvml.DeviceGetNumGpuCores(ref, &cores) != 0)
+		return false;
+	/* two transfers, and a multiplication and an addition, a cycle */
+	*bandwidth = 2e6 * memory_mhz * bits / 8;
+	*peak = 2e6 * mhz * cores * TENSOR_CORES;
+	return true;
+}
 
 bool
 gpu_key(const char *key)
@@ -130,25 +261,59 @@ gpu_environment(Measure *m)
 							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
+/* "hw_thermal_slowdown, ..." */
 static void
-note_range(Measure *m, const char *name, const int *range)
+throttle_text(unsigned long long reasons, char *text, size_t size)
 {
-	if (range[1] > 0)
-		json_object_set_new(m->environment, name, json_pack("[i, i]", range[0], range[1]));
+	static const char *const names[] = {"idle", "application_clocks", "power_cap", "hw_slowdown",
+		"sync_boost", "sw_thermal_slowdown",
+	"hw_thermal_slowdown", "hw_power_brake", "display_clocks"};
+	size_t		length = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < 9 && length < size; i++)
+		if (reasons >> i & 1)
+			length += (size_t) snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+										names[i]);
+}
+
+/* Widens the range that a number has had until now, and notes it. */
+static void
+note_range(Measure *m, const char *name, int *range, unsigned int value)
+{
+	int			now = (int) value;
+
+	range[0] = range[1] == 0 || now < range[0] ? now : range[0];
+	range[1] = now > range[1] ? now : range[1];
+	json_object_set_new(m->environment, name, json_pack("[i, i]", range[0], range[1]));
 }
 
 void
 gpu_note_state(Measure *m)
 {
 	GpuSeen    *seen = &m->gpu->seen;
-	char		text[200];
-
 	/* this process, and the generator of inputs */
-	nvml_see(m->gpu->nvml.index, 1 + m->live.generating, seen);
-	note_range(m, "sm_mhz", seen->sm_mhz);
-	note_range(m, "temperature", seen->temperature);
-	nvml_throttle_text(seen->throttle, text, sizeof(text));
+	int			own = 1 + m->live.generating;
+	NvmlRef		ref;
+	unsigned int value;
+	unsigned int n = 0;
+	unsigned long long throttle = 0;
+	char		text[200];
+	int			answer;
+
+	if (!handle(m->gpu->nvml.index, &ref))
+		return;
+	if (nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
+		note_range(m, "sm_mhz", seen->sm_mhz, value);
+	if (nvml.DeviceGetTemperature(ref, 0, &value) == 0)
+		note_range(m, "temperature", seen->temperature, value);
+	nvml.DeviceGetCurrentClocksThrottleReasons(ref, &throttle);
+	seen->throttle |= throttle;
+	throttle_text(seen->throttle, text, sizeof(text));
 	json_object_set_new(m->environment, "throttle", json_string(text));
+	answer = nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, NULL);
+	if ((answer == 0 || answer == MORE_THAN_ROOM) && (int) n - own > seen->foreign)
+		seen->foreign = (int) n - own;
 	if (seen->foreign > 0)
 		json_object_set_new(m->environment, "foreign_processes", json_integer(seen->foreign));
 }
