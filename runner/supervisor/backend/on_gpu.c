@@ -111,19 +111,15 @@ static bool
 make_room(Measure *m, size_t bytes)
 {
 	GpuLate    *late = &m->gpu->late;
-	void	   *memory;
 
 	if (late->bytes >= bytes)
 		return true;
 	if (late->input)
 		m->gpu->driver.MemFreeHost(late->input);
 	late->input = NULL;
-	late->bytes = 0;
-	if (!gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, bytes, 1), "to bring an input"))
-		return false;
-	late->input = memory;
-	late->bytes = bytes;
-	return true;
+	late->bytes = gpu_good(m, m->gpu->driver.MemHostAlloc((void **) &late->input, bytes, 1),
+						   "to bring an input") ? bytes : 0;
+	return late->bytes > 0;
 }
 
 /* Sends a copy between rows on the device and rows in page-locked memory on its way. */
@@ -328,7 +324,7 @@ gpu_rests(Measure *m, bool *rests)
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
 	.light_rate = 4e13, .first_seconds = INFINITY, .builds.key = build_key, \
-	.output_share = 0.25, .begin_pair = begin_pair, .room = room_for, .read = gpu_read
+	.output_share = 0.25, .begin_pair = gpu_begin_pair, .room = room_for, .read = gpu_read
 /* clang-format on */
 
 static void
@@ -343,19 +339,6 @@ static bool
 make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return gpu_make_arena(m, arena, slots) && (!m->backend->module || torch_hand_arena(m, arena));
-}
-
-static bool
-begin_pair(Measure *m, Arena *arena)
-{
-	double		started = clock_now();
-	bool		good;
-
-	gpu_note_state(m);
-	gpu_arena_draw(m, arena);
-	good = !m->backend->module || gpu_make_pools(m);
-	measure_spent(m, SPENT_START, started);
-	return good;
 }
 
 /* each gets an equal part of what is left for its pool */

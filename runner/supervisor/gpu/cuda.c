@@ -162,8 +162,9 @@ gpu_arena_of(const Arena *arena, Side side)
 	return own;
 }
 
-void
-gpu_arena_draw(Measure *m, Arena *arena)
+/* Draws which memory each side has; while no candidate exists, as a process keeps what it maps. */
+static void
+draw_memory(Measure *m, const Arena *arena)
 {
 	int		   *has = arena->gpu->has;
 
@@ -211,10 +212,10 @@ give_back_pools(Measure *m)
 		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
 }
 
-bool
-gpu_make_pools(Measure *m)
+/* Makes the pools of a pair's processes, and frees those that the last one did not take. */
+static bool
+make_pools(Measure *m, int n)
 {
-	int			n = 1 + (m->group.shares ? m->group.shares : 1);
 	GpuMemory  *pool[GPU_MAX_SIDES];
 	int			made = 0;
 
@@ -224,6 +225,19 @@ gpu_make_pools(Measure *m)
 	memcpy(m->gpu->pool, pool, (size_t) made * sizeof(*pool));
 	m->gpu->pools = made;
 	return made == n;
+}
+
+bool
+gpu_begin_pair(Measure *m, Arena *arena)
+{
+	double		started = clock_now();
+	bool		good;
+
+	gpu_note_state(m);
+	draw_memory(m, arena);
+	good = !m->backend->module || make_pools(m, arena->gpu->sides);
+	measure_spent(m, SPENT_START, started);
+	return good;
 }
 
 size_t
@@ -320,7 +334,6 @@ bool
 gpu_open(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	void	   *few = NULL;
 	int			value = 0;
 	size_t		left;
 
@@ -331,13 +344,12 @@ gpu_open(Measure *m)
 		return false;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
 	gpu->multiprocessors = value > 0 ? value : 1;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&few, GPU_FEW_BYTES, 1),
+	if (!gpu_good(m, gpu->driver.MemHostAlloc((void **) &gpu->few, GPU_FEW_BYTES, 1),
 				  "to give page-locked memory")
 		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
 					 "to give memory"))
 		return false;
-	gpu->few = few;
 	value = 0;
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_CACHE_BYTES, gpu->device);
 	gpu->flush_bytes = FLUSH_TIMES * (size_t) (value > 0 ? value : 1);

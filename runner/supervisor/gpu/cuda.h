@@ -183,19 +183,14 @@ extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
 extern Arena gpu_arena_of(const Arena *arena, Side side);
 
 /*
- * draws which memory each has; while no candidate exists, since a process that maps memory keeps it
- */
-extern void gpu_arena_draw(Measure *m, Arena *arena);
-
-/*
  * memory of a PyTorch executor, which the supervisor reads its outputs from: one of those that were
  * made for a pair, by lot, or a new one; NULL after conclude()
  */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 
-/* Makes the pools of a pair's processes, and frees those that the last one did not take. */
-extern bool gpu_make_pools(Measure *m);
+/* before a pair's processes exist: notes the GPU's state, and draws or makes their memory */
+extern bool gpu_begin_pair(Measure *m, Arena *arena);
 
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);
