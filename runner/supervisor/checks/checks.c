@@ -49,19 +49,28 @@ count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
 	return true;
 }
 
+/* Starts a process of the code that this handle stands for, in place of the last one. */
+static bool
+launch(Checks *c, Executor *executor)
+{
+	measure_end(c->m, executor);
+	return measure_launch(c->m, executor, executor == &c->candidate ? SIDE_CANDIDATE
+						  : SIDE_REFERENCE, executor != &c->reference, &c->arena);
+}
+
 /* Outputs of a fresh process's calls, where each finds the state that the last one left. */
 static bool
-calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out)
+calls_in_a_row(Checks *c, Executor *executor, uint32_t n, char *out)
 {
 	Measure    *m = c->m;
-	double		time = m->member->time[side];
+	double		time[2];
 	bool		good;
 
+	memcpy(time, m->member->time, sizeof(time));
 	m->facts.restores = false;
-	good = measure_launch(m, executor, side, 1, &c->arena)
-		&& checks_runs(m, executor, &c->arena, n, false, c->seeds, out);
+	good = launch(c, executor) && checks_runs(m, executor, &c->arena, n, false, c->seeds, out);
 	m->facts.restores = true;
-	m->member->time[side] = time;
+	memcpy(m->member->time, time, sizeof(time));
 	measure_end(m, executor);
 	return good;
 }
@@ -258,12 +267,6 @@ stands_rounding(Checks *c)
 	return good && learn_steps(c) && (m->facts.half || learn_poles(c));
 }
 
-static bool
-launch_reference(Checks *c, Executor *executor, int seat)
-{
-	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena);
-}
-
 /*
  * Notes the memory of a GPU that a process of a group's pair must have: from the pool, and beside
  * it, when `left` was what the GPU had left before
@@ -301,7 +304,7 @@ run_reference(Checks *c, bool *agree)
 		return false;
 	c->overwrites = !same;
 	left = m->backend->memory_left ? m->backend->memory_left(m) : 0;
-	good = launch_reference(c, &c->other, 1)
+	good = launch(c, &c->other)
 		&& checks_runs(m, &c->other, &c->arena, twice, true, c->seeds, c->found);
 	if (good)
 		note_memory(m, &c->other, left);
@@ -330,15 +333,13 @@ static bool
 follow_reference(Checks *c)
 {
 	Measure    *m = c->m;
-	Executor	other;
 	uint32_t	n = c->n < CALLS_IN_A_ROW ? c->n : CALLS_IN_A_ROW;
 	uint32_t	alike;
 
 	c->followed = measure_alloc(m, n * m->output_bytes);
-	executor_init(&other);
 	if (!c->followed
-		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed)
-		|| !calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found)
+		|| !calls_in_a_row(c, &c->other, n, c->followed)
+		|| !calls_in_a_row(c, &c->other, n, c->found)
 		|| !count_alike(c, c->followed, n, &alike))
 		return false;
 	c->in_a_row = n > 1 && alike == n ? n : 0;
@@ -381,7 +382,7 @@ check_reference(Checks *c)
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!launch_reference(c, &c->reference, 0)
+	if (!launch(c, &c->reference)
 		|| !checks_runs(m, &c->reference, &c->arena, 1, false, c->seeds, NULL))
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
@@ -392,25 +393,15 @@ check_reference(Checks *c)
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
 		return false;
-	if (m->facts.seeds_runs)
-	{
-		/* the first run told whether random numbers are consumed; start again with the seed set */
-		measure_end(m, &c->reference);
-		if (!launch_reference(c, &c->reference, 0))
-			return false;
-	}
-	if (!run_reference(c, &agree))
+	/* the first run told whether random numbers are consumed; start again with the seed set */
+	if ((m->facts.seeds_runs && !launch(c, &c->reference)) || !run_reference(c, &agree))
 		return false;
 	if (!agree && m->backend->module)
 	{
 		m->facts.restores = true;
-		measure_end(m, &c->reference);
 		measure_end(m, &c->other);
-		if (!launch_reference(c, &c->reference, 0)
-			|| !run_reference(c, &agree) || !name_state(m, &c->reference))
-			return false;
-		measure_end(m, &c->other);
-		if (agree && !follow_reference(c))
+		if (!launch(c, &c->reference) || !run_reference(c, &agree)
+			|| !name_state(m, &c->reference) || (agree && !follow_reference(c)))
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->facts.state));
 	}
@@ -486,8 +477,7 @@ follow_candidate(Checks *c)
 
 	if (c->in_a_row == 0)
 		return true;
-	measure_end(m, c->candidate);
-	if (!calls_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found)
+	if (!calls_in_a_row(c, &c->candidate, c->in_a_row, c->found)
 		|| !count_alike(c, c->followed, c->in_a_row, &alike))
 		return false;
 	if (alike == c->in_a_row)
@@ -499,32 +489,28 @@ follow_candidate(Checks *c)
 }
 
 /*
- * Whether a candidate has arrays of its own, and whether its runs are right. Right code leaves its
- * inputs alone, as the reference does.
+ * Whether a candidate's runs are right. Right code leaves its inputs alone, as the reference does.
  */
 static bool
-run_candidate(Checks *c, bool *weights, bool *right)
+run_candidate(Checks *c, bool *right)
 {
 	Measure    *m = c->m;
 	/* with probes there are about as many runs as without them */
-	uint32_t	probes = (uint32_t) m->facts.probes;
-	uint32_t	fewer = c->n > 2 + probes ? c->n - probes : 2;
-	uint32_t	n = c->n < fewer ? c->n : fewer;
+	uint32_t	n = (uint32_t) fmin(c->n, fmax((double) c->n - m->facts.probes, 2));
 	/* the first call of a process counts as all others do */
 	uint32_t	runs[] = {1, n};
 	bool		same;
 
-	if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena))
+	if (!launch(c, &c->candidate))
 		return false;
 	m->member->time[SIDE_CANDIDATE] = 0;
-	*weights = m->backend->module && c->candidate->arrays > 0;
 	*right = true;
 	for (int i = 0; i < 2 && *right; i++)
 	{
 		uint32_t	alike;
 		double		start;
 
-		if (!checks_runs(m, c->candidate, &c->arena, runs[i], false, c->seeds, c->found))
+		if (!checks_runs(m, &c->candidate, &c->arena, runs[i], false, c->seeds, c->found))
 			return false;
 		start = clock_now();
 		if (!count_alike(c, c->expected, runs[i], &alike))
@@ -558,13 +544,13 @@ check_candidate(Checks *c)
 	bool		weights;
 	bool		right;
 
-	if (!run_candidate(c, &weights, &right))
+	if (!run_candidate(c, &right))
 		return false;
+	weights = m->backend->module && c->candidate.arrays > 0;
 	if (weights && !right)
 	{
 		m->member->by_name = true;
-		measure_end(m, c->candidate);
-		if (!run_candidate(c, &weights, &right))
+		if (!run_candidate(c, &right))
 			return false;
 	}
 	if (weights)
@@ -587,14 +573,10 @@ check_candidates(Checks *c)
 	heat_share(m);
 	for (int i = 0; heat_next(m, &i); i++)
 	{
-		Executor	executor;
-
-		executor_init(&executor);
-		c->candidate = &executor;
 		c->arena.place = 1;
 		m->member->time[SIDE_REFERENCE] = reference;
 		check_candidate(c);
-		measure_end(m, &executor);
+		measure_end(m, &c->candidate);
 		/* All run the same inputs: overwrite what one has left before the next can look there. */
 		for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
 			m->backend->unstage(m, &c->arena, slot);
@@ -611,6 +593,7 @@ checks_run(Measure *m)
 	arena_init(&c.arena);
 	executor_init(&c.reference);
 	executor_init(&c.other);
+	executor_init(&c.candidate);
 	good = make_inputs(&c) && check_moved(&c);
 	if (good)
 		check_candidates(&c);

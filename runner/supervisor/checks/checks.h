@@ -23,7 +23,8 @@ typedef struct Checks
 	Measure    *m;
 	Arena		arena;
 	Executor	reference;
-	Executor   *candidate;
+	Executor	other;			/* the reference's second process */
+	Executor	candidate;
 	uint32_t	n;				/* inputs that both sides run */
 	uint32_t	slots;
 	/* slots after these: for an input that is a rounding off, then for probes */
@@ -35,7 +36,6 @@ typedef struct Checks
 	Agreement	agreement;		/* of the outputs that were compared last */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	bool		wider;			/* single precision tells what half and TF32 lose */
-	Executor	other;			/* the reference's second process */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;

@@ -571,7 +571,7 @@ probes_check(Checks *c)
 
 	for (int i = 0; i < m->facts.probes; i++)
 	{
-		if (!checks_run_slot(m, c->candidate, &c->arena, slot_of(c, i), c->seeds[0], c->found)
+		if (!checks_run_slot(m, &c->candidate, &c->arena, slot_of(c, i), c->seeds[0], c->found)
 			|| !probes_compare(m, &m->facts.probe[i], c->probed[i], c->found, false))
 			return false;
 		m->result->checks++;
