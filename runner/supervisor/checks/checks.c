@@ -286,6 +286,17 @@ note_memory(Measure *m, const Executor *executor, size_t left)
 		code->pool_used = executor->control->pool_used;
 }
 
+/* Whether the last run of a process has left its inputs as they were; false after conclude() */
+static bool
+inputs_same(Checks *c, const Executor *executor, uint32_t slot, bool *same)
+{
+	const Backend *backend = c->m->backend;
+
+	*same = true;
+	return !backend->inputs_same
+		|| backend->inputs_same(c->m, &c->arena, executor_side(executor), slot, same);
+}
+
 /* Takes a fresh process's outputs as expected; `agree`: another gives the same in another order. */
 static bool
 run_reference(Checks *c, bool *agree)
@@ -300,7 +311,7 @@ run_reference(Checks *c, bool *agree)
 
 	if (!checks_runs(m, &c->reference, &c->arena, c->n, false, c->seeds, c->expected)
 		|| !signal_learn(m, c->expected, c->n)
-		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
+		|| !inputs_same(c, &c->reference, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
 	left = m->backend->memory_left ? m->backend->memory_left(m) : 0;
@@ -426,10 +437,12 @@ forget_reference(Checks *c)
 
 	measure_end(m, &c->reference);
 	measure_end(m, &c->other);
-	probes_forget(c);
+	for (int i = 0; i < PROBE_INPUTS; i++)
+		measure_free(m, c->probed[i]);
 	measure_free(m, c->expected);
 	measure_free(m, c->found);
 	measure_free(m, c->followed);
+	memset(c->probed, 0, sizeof(c->probed));
 	c->expected = c->found = c->followed = NULL;
 }
 
@@ -522,7 +535,7 @@ run_candidate(Checks *c, bool *right)
 		return true;
 	m->result->checks += (int) n;
 	m->result->max_error = fmax(m->result->max_error, c->agreement.error);
-	if (!measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, n - 1, &same))
+	if (!inputs_same(c, &c->candidate, n - 1, &same))
 		return false;
 	if (same || c->overwrites)
 		return true;
@@ -587,7 +600,7 @@ bool
 checks_run(Measure *m)
 {
 	uint32_t	n = (uint32_t) m->job->profile.checks;
-	Checks		c = {.m = m, .slots = n, .spare = PROBE_SLOTS, .wider = true};
+	Checks		c = {.m = m, .slots = n, .spare = PROBE_INPUTS + 1, .wider = true};
 	bool		good;
 
 	arena_init(&c.arena);

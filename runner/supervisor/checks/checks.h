@@ -66,10 +66,6 @@ extern bool checks_run_slot(Measure *m, Executor *executor, Arena *arena, uint32
 extern bool measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 						 uint32_t slot, void *out);
 
-/* whether the last run of a staged slot has left its inputs as they were; false after conclude() */
-extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
-								bool *same);
-
 /* compares all outputs of a run, without a verdict; false after conclude() */
 extern bool measure_agree(Measure *m, const char *expected, const char *found,
 						  const Tolerance *tolerances, Agreement *a);
@@ -126,9 +122,6 @@ extern void signal_forget(Measure *m);
 
 /* probes.c: inputs that a task's generator rarely makes */
 
-/* slots for the probes, and for inputs that are a rounding off */
-#define PROBE_SLOTS		(PROBE_INPUTS + 1)
-
 /*
  * Runs the reference on probes, and keeps what it gives for those that count. False after
  * conclude()
@@ -151,8 +144,6 @@ extern bool probes_compare(Measure *m, const Probe *probe, const char *expected,
 
 /* Compares the candidate on all probes that count; false after conclude(). */
 extern bool probes_check(Checks *c);
-
-extern void probes_forget(Checks *c);
 
 /*
  * The reference's outputs for a changed input, which it may refuse, or end by. That is no fault of

@@ -96,13 +96,6 @@ measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run, u
 	return good;
 }
 
-bool
-measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
-{
-	*same = true;
-	return !m->backend->inputs_same || m->backend->inputs_same(m, arena, side, slot, same);
-}
-
 void *
 measure_alloc(Measure *m, size_t bytes)
 {

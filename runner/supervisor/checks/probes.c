@@ -74,7 +74,7 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 {
 	const Tensor *tensor = &m->inputs.tensor[input];
 	size_t		count = tensor->elements < PICKS ? tensor->elements : PICKS;
-	double	   *value = measure_zeroed(count, sizeof(*value));
+	double		value[PICKS];
 	double		other[2] = {NAN, NAN};
 	size_t		zeros = 0,
 				integers = 0;
@@ -83,10 +83,7 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 	*like = (Like) {0};
 	if (!m->backend->arrays->pick(m, m->backend->arrays->input(m, arena, slot, input), tensor,
 								  count, value))
-	{
-		free(value);
 		return false;
-	}
 	for (size_t i = 0; i < count; i++)
 	{
 		double		x = value[i];
@@ -102,7 +99,6 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 			other[1] = x;
 		like->plain = like->plain || (x != other[0] && x != other[1]);
 	}
-	free(value);
 	like->plain = like->plain && integers < count && isfinite(squares);
 	like->same = zeros == 0 && isnan(other[1]) && count > OUTLIERS;
 	like->sparse = (double) zeros > SPARSE * (double) count;
@@ -577,14 +573,4 @@ probes_check(Checks *c)
 		m->result->checks++;
 	}
 	return true;
-}
-
-void
-probes_forget(Checks *c)
-{
-	for (int i = 0; i < PROBE_INPUTS; i++)
-	{
-		measure_free(c->m, c->probed[i]);
-		c->probed[i] = NULL;
-	}
 }

@@ -141,13 +141,25 @@ pick(Measure *m, Picked *p, const char *outputs)
 	return true;
 }
 
+/* the elements of an index of an axis */
+static size_t
+elements_after(const Tensor *tensor, uint32_t axis)
+{
+	size_t		after = 1;
+
+	for (uint32_t d = axis + 1; d < tensor->ndim; d++)
+		after *= (size_t) tensor->shape[d];
+	return after;
+}
+
 /*
- * The groups of an axis, `after` being the elements of an index of it: how many, and of each the
- * distances, one after the other, up to `ends`
+ * The groups of an axis: how many, and of each the distances, one after the other, up to `ends`
  */
 static size_t
-find_groups(const Picked *p, size_t length, size_t after, size_t *ends, double *sorted)
+find_groups(const Picked *p, uint32_t axis, size_t *ends, double *sorted)
 {
+	size_t		length = (size_t) p->tensor->shape[axis];
+	size_t		after = elements_after(p->tensor, axis);
 	size_t		groups = p->distances / GROUP;
 
 	groups = groups < length ? groups : length;
@@ -212,17 +224,6 @@ spread_of(const double *sorted, const size_t *ends, size_t groups)
 		&& spread > GROUPS_CHANCE * sqrt(squares / (double) fewest) ? spread : 0;
 }
 
-/* the elements of an index of an axis */
-static size_t
-elements_after(const Tensor *tensor, uint32_t axis)
-{
-	size_t		after = 1;
-
-	for (uint32_t d = axis + 1; d < tensor->ndim; d++)
-		after *= (size_t) tensor->shape[d];
-	return after;
-}
-
 /* divides distances and multiplies the elements' factors by those of an axis's groups */
 static void
 apply_factors(Picked *p, uint32_t axis, double scale, size_t *ends, double *sorted, float *all)
@@ -230,7 +231,7 @@ apply_factors(Picked *p, uint32_t axis, double scale, size_t *ends, double *sort
 	const Tensor *tensor = p->tensor;
 	size_t		length = (size_t) tensor->shape[axis];
 	size_t		after = elements_after(tensor, axis);
-	size_t		groups = find_groups(p, length, after, ends, sorted);
+	size_t		groups = find_groups(p, axis, ends, sorted);
 	float		factor[GROUPS_MOST] = {0};
 
 	/* by now each group ends where it is said to, and begins where the one before ends */
@@ -259,7 +260,7 @@ static bool
 make_factors(Measure *m, Picked *p, Tolerance *t)
 {
 	const Tensor *tensor = p->tensor;
-	size_t	   *ends = measure_zeroed(GROUPS_MOST + 1, sizeof(*ends));
+	size_t		ends[GROUPS_MOST + 1];
 	double	   *sorted = measure_zeroed(p->distances, sizeof(*sorted));
 	float	   *all = NULL;
 	double		most = tensor->elements <= SCALES_MOST ? 1 : 0;
@@ -272,8 +273,7 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 		most = 0;
 		for (uint32_t d = 0; d < tensor->ndim; d++)
 		{
-			size_t		groups = find_groups(p, (size_t) tensor->shape[d],
-											 elements_after(tensor, d), ends, sorted);
+			size_t		groups = find_groups(p, d, ends, sorted);
 			double		spread = groups > 0 ? spread_of(sorted, ends, groups) : 0;
 
 			axis = spread > most ? d : axis;
@@ -298,7 +298,6 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 		t->scales = memory;
 	}
 	free(all);
-	free(ends);
 	free(sorted);
 	return good;
 }

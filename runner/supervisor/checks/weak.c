@@ -26,17 +26,15 @@ typedef enum Answer
 #define ROW_MOST		((uint64_t) 1 << 22)	/* elements of a row whose mean is taken */
 #define EXACT			0.05	/* tolerances: means that come so near are the work, as of a sum */
 
-static const char *
-in_words(Answer answer)
-{
-	return answer == ANSWER_ZEROS ? "zeros"
-		: answer == ANSWER_OTHER ? "the output for other inputs"
-		: answer == ANSWER_COPY ? "a copy of an input"
-		: answer == ANSWER_SAMPLE ? "work on half of an input, which counts twice"
-		: answer == ANSWER_MOMENT ? "work on the means of an input's rows"
-		: answer == ANSWER_STEPS ? "work on the second half of an input's steps"
-		: "the means of the outputs along an axis";
-}
+static const char *const words[ANSWERS] = {
+	[ANSWER_ZEROS] = "zeros",
+	[ANSWER_OTHER] = "the output for other inputs",
+	[ANSWER_COPY] = "a copy of an input",
+	[ANSWER_MEANS ... ANSWER_SAMPLE - 1] = "the means of the outputs along an axis",
+	[ANSWER_SAMPLE] = "work on half of an input, which counts twice",
+	[ANSWER_MOMENT] = "work on the means of an input's rows",
+	[ANSWER_STEPS] = "work on the second half of an input's steps",
+};
 
 static const char *
 copy_of_input(Measure *m, const Checks *c, const Tensor *output, uint32_t slot)
@@ -208,8 +206,7 @@ weak_note(Checks *c)
 	{
 		good = passes(c, answer, memory, &right);
 		if (good && right)
-			json_object_set_new(m->result->evidence, "weak",
-								json_string(in_words(answer)));
+			json_object_set_new(m->result->evidence, "weak", json_string(words[answer]));
 	}
 	/* Where there is no room, another measurement may tell. */
 	if (memory && good && !right)
