@@ -36,19 +36,13 @@ cuda_generate(Measure *m, Arena *arena, uint32_t n)
 {
 	for (int i = 0; n > 0 && i < m->inputs.n; i++)
 	{
-		const Argument *a = m->inputs.parameter[i];
-		uint64_t	slot_bytes = arena->input_slot_bytes;
+		Argument	a = *m->inputs.parameter[i];
 		uint64_t	offset = m->inputs.tensor[i].offset;
-		uint64_t	elements = a->tensor.elements;
-		uint32_t	dtype = a->tensor.dtype;
-		uint32_t	init = (uint32_t) a->init;
-		double		low = a->low,
-					high = a->high;
 		uint64_t	seed = random_next(&m->random);
-		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &offset,
-			&elements, &dtype, &init, &low, &high, &seed};
+		void	   *parameters[] = {&arena->gpu->master.address, &arena->input_slot_bytes,
+			&offset, &a.tensor.elements, &a.tensor.dtype, &a.init, &a.low, &a.high, &seed};
 
-		if (!gpu_launch(m, GPU_FILL, (elements + 3) / 4, n, parameters))
+		if (!gpu_launch(m, GPU_FILL, (a.tensor.elements + 3) / 4, n, parameters))
 			return false;
 	}
 	return gpu_synchronize(m);
@@ -81,29 +75,29 @@ noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_
 	return gpu_synchronize(m);
 }
 
+/* Copies the bytes of a piece of a run's input, up to `end`, to where executors find them. */
 static bool
-copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
+copy_piece(Measure *m, const CudaPieces *pieces, uint32_t piece, uint32_t slot, uint64_t first,
+		   uint64_t end)
 {
-	for (uint32_t i = 0; i < pieces->n; i++)
-	{
-		const CudaPiece *p = &pieces->piece[i];
+	const CudaPiece *p = &pieces->piece[piece];
+	CuAddress	to = p->to + slot * p->to_stride + first;
+	CuAddress	from = p->from + slot * pieces->from_stride + first;
 
-		if (p->bytes > 0
-			&& !gpu_good(m, m->gpu->driver.MemcpyDtoD(p->to + slot * p->to_stride,
-													  p->from + slot * pieces->from_stride,
-													  p->bytes), "to stage inputs"))
-			return false;
-	}
-	return gpu_synchronize(m);
+	return first == end
+		|| gpu_good(m, m->gpu->driver.MemcpyDtoD(to, from, end - first), "to stage inputs");
 }
 
 static bool
 stage_run(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	CudaPieces	pieces;
+	bool		good = noise_outputs(m, arena, side, slot, 1);
 
 	gpu_pieces(m, arena, side, &pieces);
-	return noise_outputs(m, arena, side, slot, 1) && copy_pieces(m, &pieces, slot);
+	for (uint32_t i = 0; i < pieces.n && good; i++)
+		good = copy_piece(m, &pieces, i, slot, 0, pieces.piece[i].bytes);
+	return good && gpu_synchronize(m);
 }
 
 /* page-locked memory for the inputs of a round */
@@ -165,11 +159,10 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 	late->stretch = 0;
 	for (uint32_t j = 0; j < pieces->n; j++)
 		bytes += pieces->piece[j].bytes;
-	late->whole = bytes <= room;
 	for (uint32_t j = 0; j < pieces->n; j++)
 	{
 		uint64_t	all = pieces->piece[j].bytes / GRAIN;
-		uint64_t	part = late->whole ? all
+		uint64_t	part = bytes <= room ? all
 			: (uint64_t) ((double) all * ((double) room / (double) bytes));
 
 		late->part[j] = part * GRAIN;
@@ -202,25 +195,15 @@ static bool
 stage(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	const GpuLate *late = &m->gpu->late;
+	CudaPieces	pieces;
 
-	for (int after = 0; !late->whole && after < 2; after++)
-	{
-		CudaPieces	pieces;
-
-		gpu_pieces(m, arena, side, &pieces);
-		for (uint32_t j = 0; j < pieces.n; j++)
-		{
-			CudaPiece  *p = &pieces.piece[j];
-			uint64_t	from = after ? late->offset[j] + late->part[j] : 0;
-
-			p->bytes = after ? p->bytes - from : late->offset[j];
-			p->from += from;
-			p->to += from;
-		}
+	gpu_pieces(m, arena, side, &pieces);
+	for (uint32_t j = 0; j < pieces.n; j++)
 		for (uint32_t slot = 0; slot < n; slot++)
-			if (!copy_pieces(m, &pieces, slot))
+			if (!copy_piece(m, &pieces, j, slot, 0, late->offset[j])
+				|| !copy_piece(m, &pieces, j, slot, late->offset[j] + late->part[j],
+							   pieces.piece[j].bytes))
 				return false;
-	}
 	return true;
 }
 

@@ -91,7 +91,6 @@ typedef struct GpuLate
 	size_t		bytes;
 	uint64_t	offset[WIRE_MAX_ARGUMENTS];	/* of the late part of each piece of an input */
 	uint64_t	part[WIRE_MAX_ARGUMENTS];	/* bytes of the late part */
-	bool		whole;			/* the parts are all */
 	size_t		at[WIRE_MAX_ARGUMENTS];		/* offset of the part in a run's stretch */
 	size_t		stretch;		/* bytes of a run */
 } GpuLate;

@@ -183,47 +183,39 @@ static bool
 gpu_change(Measure *m, const Arena *arena, uint32_t from, uint32_t to, int input,
 		   const Change *change)
 {
-	const Tensor *t = &m->inputs.tensor[input];
+	Tensor		t = m->inputs.tensor[input];
 	void	   *source = gpu_input(m, arena, from, input);
 	void	   *target = gpu_input(m, arena, to, input);
-	uint32_t	dtype = t->dtype;
-	uint64_t	n = t->elements;
-	void	   *parameters[] = {&source, &target, &dtype, &n, (void *) (uintptr_t) change};
+	void	   *parameters[] = {&source, &target, &t.dtype, &t.elements,
+		(void *) (uintptr_t) change};
 
-	return gpu_launch(m, GPU_CHANGE, n, 1, parameters) && gpu_synchronize(m);
+	return gpu_launch(m, GPU_CHANGE, t.elements, 1, parameters) && gpu_synchronize(m);
 }
 
 static bool
 gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
-	CuAddress	from = (CuAddress) (uintptr_t) array,
-				to = (CuAddress) (uintptr_t) gpu_alloc(m, count * sizeof(*values));
-	uint32_t	dtype = tensor->dtype;
-	uint64_t	n = tensor->elements,
-				picked = count;
-	void	   *parameters[] = {&from, &dtype, &n, &picked, &to};
+	Tensor		t = *tensor;
+	void	   *to = gpu_alloc(m, count * sizeof(*values));
+	void	   *parameters[] = {&array, &t.dtype, &t.elements, &count, &to};
 	bool		good;
 
 	if (!to)
 		return conclude(m, OUTCOME_LOST, "no memory on the GPU");
-	good = gpu_launch(m, GPU_PICK, picked, 1, parameters)
-		&& gpu_good(m, m->gpu->driver.MemcpyDtoH(values, to, count * sizeof(*values)),
-					"to look at arrays");
-	gpu_free(m, (void *) (uintptr_t) to);
+	good = gpu_launch(m, GPU_PICK, count, 1, parameters)
+		&& gpu_good(m, m->gpu->driver.MemcpyDtoH(values, (CuAddress) (uintptr_t) to,
+												 count * sizeof(*values)), "to look at arrays");
+	gpu_free(m, to);
 	return good;
 }
 
 static bool
 gpu_bases(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *bases)
 {
-	CuAddress	from = (CuAddress) (uintptr_t) outputs,
-				to = (CuAddress) (uintptr_t) bases;
-	uint64_t	stride = m->output_bytes,
-				elements = tensor->elements;
-	uint32_t	dtype = tensor->dtype;
-	void	   *parameters[] = {&from, &stride, &n, &dtype, &elements, &to};
+	Tensor		t = *tensor;
+	void	   *parameters[] = {&outputs, &m->output_bytes, &n, &t.dtype, &t.elements, &bases};
 
-	return gpu_launch(m, GPU_BASES, elements, 1, parameters) && gpu_synchronize(m);
+	return gpu_launch(m, GPU_BASES, t.elements, 1, parameters) && gpu_synchronize(m);
 }
 
 static bool
