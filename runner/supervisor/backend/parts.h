@@ -7,8 +7,6 @@
 
 #include "supervisor/backend.h"
 
-#define START_SECONDS	30.0
-
 /*
  * starts.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
  * fills in the rest of the sandbox.

@@ -7,6 +7,8 @@
 
 #include "supervisor/backend/parts.h"
 
+#define START_SECONDS	30.0
+
 static int
 write_call(Measure *m, uint32_t slots)
 {

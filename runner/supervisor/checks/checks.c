@@ -134,9 +134,26 @@ make_inputs(Checks *c)
 }
 
 /*
+ * To c->found what the reference gives for an input that is off by so many units in the last place;
+ * with c->wider half precision is single.
+ */
+static bool
+nudge(Checks *c, uint32_t input, double units)
+{
+	Measure    *m = c->m;
+	bool		changed;
+	bool		good;
+
+	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
+	good = probes_make(m, &c->arena, PROBE_ROUNDED, units, input, c->slots, &changed)
+		&& checks_run_slot(m, &c->other, &c->arena, c->slots, c->seeds[input], c->found);
+	m->trial.changes = 0;
+	return good;
+}
+
+/*
  * Elements that rounding moves by more than is tolerated lie at a step of a function. c->found has
  * the first input's; half precision comes near to other steps for each input, so all tell of it.
- * False after conclude()
  */
 static bool
 learn_steps(Checks *c)
@@ -148,7 +165,7 @@ learn_steps(Checks *c)
 
 	for (uint32_t k = 0; k < n; k++)
 	{
-		if (k > 0 && !probes_nudge(c, k, 1))
+		if (k > 0 && !nudge(c, k, 1))
 			return false;
 		for (int i = 0; i < m->outputs; i++)
 		{
@@ -180,7 +197,7 @@ learn_poles(Checks *c)
 
 	for (uint32_t k = 0; k < c->n && k < POLE_INPUTS; k++)
 	{
-		if (!probes_nudge(c, k, MANY_UNITS))
+		if (!nudge(c, k, MANY_UNITS))
 			return false;
 		for (int i = 0; i < m->outputs; i++)
 		{
@@ -219,7 +236,7 @@ stands_rounding(Checks *c)
 	/* there is no room for other inputs */
 	if (c->spare == 0)
 		return true;
-	good = probes_nudge(c, 0, 1);
+	good = nudge(c, 0, 1);
 	half = (uint32_t) c->other.value;
 	if (good && c->wider && m->backend->module && half != m->facts.half)
 	{

@@ -1,6 +1,8 @@
 /*
  * checks.h
  *		Is each side right: what comes before a clock counts, and why code is wrong.
+ *
+ * Functions that return bool return false after conclude().
  */
 #ifndef CUDAL1_CHECKS_H
 #define CUDAL1_CHECKS_H
@@ -41,7 +43,7 @@ typedef struct Checks
 	char	   *followed;
 } Checks;
 
-/* checks.c: right on first inputs, and how long a run takes; false after conclude() */
+/* checks.c: right on first inputs, and how long a run takes */
 extern bool checks_run(Measure *m);
 
 /* layout.c: which arrays go into a run and come out of it, and single runs */
@@ -49,37 +51,34 @@ extern bool checks_run(Measure *m);
 /* c, cuda: as the signature says */
 extern void layout_from_signature(Measure *m);
 
-/* pytorch: inputs, as get_inputs gives them; false after conclude() */
+/* pytorch: inputs, as get_inputs gives them */
 extern bool layout_from_generator(Measure *m);
 
-/* single runs on slots 0 .. n - 1, or from the last to the first; false after conclude() */
+/* single runs on slots 0 .. n - 1, or from the last to the first, and one of them */
 extern bool checks_runs(Measure *m, Executor *executor, Arena *arena, uint32_t n, bool backwards,
 						const uint64_t *seeds, char *out);
-
-/* a single run; false after conclude() */
 extern bool checks_run_slot(Measure *m, Executor *executor, Arena *arena, uint32_t slot,
 							uint64_t seed, char *out);
 
 /* outputs.c: what a run has left, read while its process is stopped, and compared */
 
-/* Gathers the outputs of a run; false after conclude(). */
+/* Gathers the outputs of a run. */
 extern bool measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 						 uint32_t slot, void *out);
 
-/* compares all outputs of a run, without a verdict; false after conclude() */
+/* compares all outputs of a run, without a verdict */
 extern bool measure_agree(Measure *m, const char *expected, const char *found,
 						  const Tolerance *tolerances, Agreement *a);
 
 /* a verdict that blames a side for wrong outputs; probe: in words, or NULL. Always false */
 extern bool measure_blame(Measure *m, const Agreement *a, Side blamed, const char *probe);
 
-/* both: false after conclude(), which blames the candidate */
+/* both, where it is the candidate that is blamed */
 extern bool measure_compare(Measure *m, const char *expected, const char *found);
 
 /*
  * Whether an element of an output that was read at a run's answer is what the reference gave, or
- * lies at a step of a function and is one of those that are excused, which it takes one from. False
- * after conclude()
+ * lies at a step of a function and is one of those that are excused, which it takes one from
  */
 extern bool measure_agree_at(Measure *m, int output, uint64_t element, const uint64_t *expected,
 							 const uint64_t *found, double *excused);
@@ -90,10 +89,7 @@ extern void measure_free(Measure *m, void *memory);
 
 /* signal.c: what changes in an output when the inputs change */
 
-/*
- * Fills m->tolerance from the reference's outputs for `n` inputs, which lie one after the other.
- * False after conclude()
- */
+/* fills m->tolerance from the reference's outputs for `n` inputs, which lie one after the other */
 extern bool signal_learn(Measure *m, const char *outputs, uint32_t n);
 
 /*
@@ -113,7 +109,6 @@ typedef struct Moves
 	size_t		infinite;		/* expected elements that are no finite number */
 } Moves;
 
-/* false after conclude() */
 extern bool signal_moves(Measure *m, int output, const void *expected, const void *moved,
 						 const Tolerance *t, Moves *moves);
 
@@ -122,40 +117,28 @@ extern void signal_forget(Measure *m);
 
 /* probes.c: inputs that a task's generator rarely makes */
 
-/*
- * Runs the reference on probes, and keeps what it gives for those that count. False after
- * conclude()
- */
+/* Runs the reference on probes, and keeps what it gives for those that count. */
 extern bool probes_learn(Checks *c);
 
-/*
- * Fills a slot with another one's input, changed by a probe; `changed`: whether it is another one.
- * False after conclude()
- */
+/* to a slot another one's input, changed by a probe; `changed`: whether that changes anything */
 extern bool probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t from,
 						uint32_t to, bool *changed);
 
 /*
  * Compares outputs for a probe. In windows there are many probes, so right code meets steps of
- * functions there: a share of the elements of few probes may be wrong. False after conclude()
+ * functions there: a share of the elements of few probes may be wrong.
  */
 extern bool probes_compare(Measure *m, const Probe *probe, const char *expected,
 						   const char *found, bool in_window);
 
-/* Compares the candidate on all probes that count; false after conclude(). */
+/* Compares the candidate on all probes that count. */
 extern bool probes_check(Checks *c);
 
 /*
  * The reference's outputs for a changed input, which it may refuse, or end by. That is no fault of
- * the task's: it goes on in another process then. False after conclude()
+ * the task's: it goes on in another process then.
  */
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
-
-/*
- * To c->found what c->other, which is the reference, gives for an input that is off by so many
- * units in the last place; with c->wider half precision is single. False after conclude()
- */
-extern bool probes_nudge(Checks *c, uint32_t input, double units);
 
 /* The axis of a sequence's steps: the longest, the last apart. */
 extern uint32_t probes_steps(const Tensor *t);
@@ -165,10 +148,7 @@ extern void probes_repeat(const Tensor *t, uint32_t axis, uint64_t index, Change
 
 /* weak.c: whether code that does no work would be right */
 
-/*
- * Notes as evidence "weak" what passes the checks and does none of the task's work, or false; false
- * after conclude()
- */
+/* Notes as evidence "weak" what passes the checks and does none of the task's work, or false. */
 extern bool weak_note(Checks *c);
 
 /* diagnose.c: why a candidate's outputs are wrong */

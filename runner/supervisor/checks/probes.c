@@ -279,20 +279,6 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 	return true;
 }
 
-bool
-probes_nudge(Checks *c, uint32_t input, double units)
-{
-	Measure    *m = c->m;
-	bool		changed;
-	bool		good;
-
-	m->trial.changes = c->wider ? TRIAL_WIDER : 0;
-	good = probes_make(m, &c->arena, PROBE_ROUNDED, units, input, c->slots, &changed)
-		&& checks_run_slot(m, &c->other, &c->arena, c->slots, c->seeds[input], c->found);
-	m->trial.changes = 0;
-	return good;
-}
-
 /*
  * Whether an output is a single number, as a loss is, which code could guess. Half precision is
  * left out, since its own errors are as large as what changes.

@@ -1,6 +1,8 @@
 /*
  * cuda.h
  *		The supervisor's hold on a GPU: what it is, its memory, and the calls of a window there.
+ *
+ * Functions that take a Measure and return bool return false after conclude().
  */
 #ifndef CUDAL1_CUDA_H
 #define CUDAL1_CUDA_H
@@ -133,26 +135,20 @@ extern bool gpu_key(const char *key);
 /* finds the GPU, turns m->device.key into its UUID, reserves a core; no context yet */
 extern bool gpu_prepare(Measure *m, const cpu_set_t *allowed);
 
-/*
- * whether a call of our own went well; false after conclude() if not, which is never the
- * candidate's doing. `doing`: "to give memory"
- */
+/* whether a call of our own went well; a failure is never the candidate's. `doing`: "to start" */
 extern bool gpu_good(Measure *m, CuResult error, const char *doing);
 
-/*
- * a kernel of our own over `work` elements in each of `rows`, enough blocks of it to fill the
- * device a few times; false after conclude()
- */
+/* a kernel of our own over `work` elements in each of `rows`, in blocks that fill the device */
 extern bool gpu_launch(Measure *m, GpuKernel kernel, uint64_t work, uint32_t rows,
 					   void **parameters);
 
-/* waits for all that the supervisor sent; false after conclude() */
+/* waits for all that the supervisor sent */
 extern bool gpu_synchronize(Measure *m);
 
-/* before the device is held: what needs no context */
+/* before the device is held: what needs no context; once it is: context, kernels, memory */
 extern bool gpu_start_driver(Measure *m);
-/* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);
+extern void gpu_close(Measure *m);
 
 /* The supervisor's kernels as PTX; empty where the program was built without nvcc. */
 extern const char gpu_kernels[];
@@ -161,8 +157,6 @@ extern const char gpu_kernels[];
 #define NVCC_PATH		"PATH=/usr/local/cuda/bin${PATH:+:$PATH}:/usr/bin:/bin; "
 
 #define GPU_NO_KERNELS	"this program was built without kernels for GPUs: build it where nvcc is"
-
-extern void gpu_close(Measure *m);
 
 /*
  * Prints a line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's

@@ -5,7 +5,8 @@
  * A pair has a process of the reference and one of each candidate of a group. A round is a window
  * of a candidate and one of the reference on the same fresh inputs. The ratio of a pair is the
  * median over its rounds of the reference's seconds over the candidate's. The score of a candidate
- * is the median of its pairs. docs/protocol.md has the reasons.
+ * is the median of its pairs. docs/protocol.md has the reasons. Functions that return bool return
+ * false after conclude(), or where the group is to be dissolved.
  */
 #ifndef CUDAL1_TIME_H
 #define CUDAL1_TIME_H
@@ -101,22 +102,17 @@ typedef struct Plan
 
 /*
  * window.c: the runs of one process on the inputs of a round. To process->seconds: seconds a run;
- * to process->value and process->outputs: what the runs gave. False after conclude(), or where a
- * group is to be dissolved
+ * to process->value and process->outputs: what the runs gave
  */
 extern bool window_run(Pair *pair, Process *process);
 
-/*
- * Makes this process's candidate current. For the reference's process that is the only candidate,
- * or all.
- */
+/* Makes this process's candidate current; of the reference's the only candidate, or all. */
 extern void window_enter(Pair *pair, const Process *process);
 
 /*
  * noise.c, for modules on a CPU. noise_leave: noise over the results of a run, and notes in how
  * much memory results have lain. noise_watch: notes, when a run has ended, what lies where earlier
- * results lay. noise_stays: counts where it has changed since then but for the noise. False after
- * conclude()
+ * results lay. noise_stays: counts where it has changed since then but for the noise
  */
 extern bool noise_watch(Measure *m, Process *process);
 extern bool noise_stays(Measure *m, Process *process);
@@ -124,7 +120,7 @@ extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
 /*
  * courier.c: brings an input to a stopped process, opens its gate and resumes it. To *opened: the
- * time when the gate was opened. False: it failed. courier_end() ends the courier's thread
+ * time when the gate was opened. courier_end() ends the courier's thread
  */
 extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
 extern void courier_end(Pair *pair);
@@ -135,7 +131,7 @@ extern void courier_end(Pair *pair);
  */
 extern bool window_draw(Pair *pair, const Plan *plan, const Process *candidate);
 
-/* whether a candidate's last window gave what the reference's did; false after conclude() */
+/* whether a candidate's last window gave what the reference's did */
 extern bool window_compare(Pair *pair, Process *process);
 
 /* pair.c: a pair of the reference and these members, to the results of those that it tells of */
