@@ -114,7 +114,7 @@ cli_signature(const char *source, char *error, size_t size)
 static json_t *
 read_reference(const char *path)
 {
-	int			language = language_of_file(path);
+	int			language = language_of(strrchr(path, '.'), true);
 
 	if (language == LANGUAGES)
 		refuse("%s is no task: a folder with a task.json, or a file with one of these endings:"
@@ -181,7 +181,7 @@ cli_read_task(Cli *cli, const char *path)
 	if (cli->signature)
 		json_object_set_new(cli->task, "signature", read_object(cli->signature));
 	source = json_string_value(json_object_get(cli->task, "reference"));
-	language = language_named(json_string_value(json_object_get(cli->task, "language")));
+	language = language_of(json_string_value(json_object_get(cli->task, "language")), false);
 	if (language != LANGUAGES && language_facts[language].module)
 	{
 		if (!strstr(source, "Model") || !strstr(source, "get_inputs"))
@@ -204,7 +204,7 @@ cli_job(const Cli *cli, char **files, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		int			own = language_of_file(files[i]);
+		int			own = language_of(strrchr(files[i], '.'), true);
 
 		/* names of compiled code may have each other's endings */
 		if (own != LANGUAGES && language_facts[own].module != !signature)

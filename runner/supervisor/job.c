@@ -283,7 +283,7 @@ job_read(Job *job, json_t *root)
 	job->root = root;
 	job->profile = default_profile;
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	job->language = language_named(json_string_value(json_object_get(task, "language")));
+	job->language = language_of(json_string_value(json_object_get(task, "language")), false);
 	if (!job->reference)
 		return wrong(job, "\"task\" needs a \"reference\"");
 	if (!parse_candidates(job))

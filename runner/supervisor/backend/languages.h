@@ -33,25 +33,14 @@ typedef struct Language
 static const Language language_facts[] = {ROWS_OF_LANGUAGES(FACTS_OF)};
 #define LANGUAGES ((int) (sizeof(language_facts) / sizeof(language_facts[0])))
 
-/* the language of a name, NULL being none; LANGUAGES: there is none */
+/* the language of a name, or of a file's ending, NULL being none; LANGUAGES: there is none */
 static inline int
-language_named(const char *name)
+language_of(const char *word, bool ending)
 {
 	int			i = 0;
 
-	while (i < LANGUAGES && (!name || strcmp(name, language_facts[i].name) != 0))
-		i++;
-	return i;
-}
-
-/* the language of a file, by its ending; LANGUAGES: of none */
-static inline int
-language_of_file(const char *path)
-{
-	const char *ending = strrchr(path, '.');
-	int			i = 0;
-
-	while (i < LANGUAGES && (!ending || strcmp(ending, language_facts[i].ending) != 0))
+	while (i < LANGUAGES && (!word || strcmp(word, ending ? language_facts[i].ending
+											 : language_facts[i].name) != 0))
 		i++;
 	return i;
 }

@@ -263,14 +263,13 @@ make_factors(Measure *m, Picked *p, Tolerance *t)
 	size_t		ends[GROUPS_MOST + 1];
 	double	   *sorted = measure_zeroed(p->distances, sizeof(*sorted));
 	float	   *all = NULL;
-	double		most = tensor->elements <= SCALES_MOST ? 1 : 0;
 	bool		good = true;
 
-	for (uint32_t n = 0; n < tensor->ndim && most > 0; n++)
+	for (uint32_t n = 0; n < tensor->ndim && tensor->elements <= SCALES_MOST; n++)
 	{
 		uint32_t	axis = 0;
+		double		most = 0;
 
-		most = 0;
 		for (uint32_t d = 0; d < tensor->ndim; d++)
 		{
 			size_t		groups = find_groups(p, d, ends, sorted);
