@@ -29,18 +29,11 @@ write_call(Measure *m, uint32_t slots)
 
 		w->dtype = a->tensor.dtype;
 		memcpy(w->scalar, a->scalar, sizeof(w->scalar));
-		if (a->role == ROLE_SCALAR)
-			w->kind = WIRE_ARGUMENT_SCALAR;
-		else if (a->output >= 0)
-		{
-			w->kind = WIRE_ARGUMENT_OUTPUT;
-			w->offset = m->output[a->output].offset;
-		}
-		else
-		{
-			w->kind = WIRE_ARGUMENT_INPUT;
-			w->offset = m->inputs.tensor[a->input].offset;
-		}
+		w->kind = a->role == ROLE_SCALAR ? WIRE_ARGUMENT_SCALAR
+			: a->output >= 0 ? WIRE_ARGUMENT_OUTPUT : WIRE_ARGUMENT_INPUT;
+		if (w->kind != WIRE_ARGUMENT_SCALAR)
+			w->offset = a->output >= 0 ? m->output[a->output].offset
+				: m->inputs.tensor[a->input].offset;
 	}
 	return memory_file("call", &call, sizeof(call));
 }

@@ -603,7 +603,6 @@ check_candidates(Checks *c)
 	heat_share(m);
 	for (int i = 0; heat_next(m, &i); i++)
 	{
-		c->arena.place = 1;
 		m->member->time[SIDE_REFERENCE] = reference;
 		check_candidate(c);
 		measure_end(m, &c->candidate);

@@ -141,16 +141,13 @@ static bool
 measure_again(Diagnosis *d, Trial *t)
 {
 	Member	   *member = d->m->member;
+	bool		both = member->by_name;
 
-	if (!member->by_name)
-		return attempt(d, 0, t);
 	member->by_name = false;
 	if (!attempt(d, 0, t))
 		return false;
-	if (t->wrong < t->runs)
-		return true;
-	member->by_name = true;
-	return attempt(d, 0, t);
+	member->by_name = both && t->wrong == t->runs;
+	return !member->by_name || attempt(d, 0, t);
 }
 
 static bool
@@ -260,7 +257,6 @@ diagnose_member(Diagnosis *d)
 	*m->result = (Result) {.evidence = json_object()};
 	m->trial.ends = clock_now() + DIAGNOSIS_SECONDS;
 	d->prepared = d->prepared || prepare(d);
-	d->arena.place = 1;
 	if (d->prepared)
 		cause = find_cause(d, verdict.wrong_error, text, sizeof(text));
 	m->trial.ends = 0;

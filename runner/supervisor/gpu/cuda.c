@@ -273,8 +273,7 @@ gpu_alloc(Measure *m, size_t bytes)
 void
 gpu_free(Measure *m, void *memory)
 {
-	if (memory)
-		m->gpu->driver.MemFree((CuAddress) (uintptr_t) memory);
+	m->gpu->driver.MemFree((CuAddress) (uintptr_t) memory);
 }
 
 /* opening */

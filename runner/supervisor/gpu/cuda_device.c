@@ -362,7 +362,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 			device_note(problems, "no nvcc: tasks in cuda can't be measured; install the CUDA "
 						"toolkit in /usr/local/cuda, or put nvcc on the PATH");
 		device_note(languages, usable && nvcc[0] ? "cuda" : NULL);
-		if (torch_cuda && torch_cuda[0])
+		if (torch_cuda[0])
 		{
 			json_object_set_new(details, "torch", json_string(torch));
 			json_object_set_new(details, "torch_cuda", json_string(torch_cuda));

@@ -193,28 +193,18 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads())
 	{
-		double		y;
-		float		error;
-
-		if (size > 0)
-		{
-			const char *one = (const char *) expected + i * size;
-			const char *other = (const char *) found + i * size;
-			uint32_t	b = 0;
+		float		error = 0;
 
 #pragma unroll 1
-			while (b < size && one[b] == other[b])
-				b++;
-			if (b < size)
-			{
-				worst = INFINITY;
-				first = wrong++ == 0 ? i : first;
-			}
-			continue;
+		for (u64 b = i * size; b < (i + 1) * size; b++)
+			error = ((const char *) expected)[b] == ((const char *) found)[b] ? error : INFINITY;
+		if (size == 0)
+		{
+			double		y = tensor_load(expected, dtype, i);
+
+			infinite += !isfinite(y);
+			error = (float) tensor_error(y, tensor_load(found, dtype, i), dtype, i, &tolerance);
 		}
-		y = tensor_load(expected, dtype, i);
-		infinite += !isfinite(y);
-		error = (float) tensor_error(y, tensor_load(found, dtype, i), dtype, i, &tolerance);
 		worst = fmaxf(worst, error);
 		if (error > 1)
 			first = wrong++ == 0 ? i : first;
