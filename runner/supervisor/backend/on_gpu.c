@@ -361,10 +361,7 @@ cuda_compiler(Measure *m, Compiler *compiler, bool lines)
 static ExecutorResult
 cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	/*
-	 * the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to
-	 * be found there
-	 */
+	/* The driver looks into /proc, where exec-cuda, as process 1, is the only process. */
 	Sandbox		sandbox = {.first = true};
 	Arena		own = gpu_arena_of(arena, side);
 

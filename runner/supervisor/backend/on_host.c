@@ -33,10 +33,7 @@ write_noise(Measure *m, char *out, size_t bytes)
 	}
 }
 
-/*
- * Noise to all that executors of either side can read, the gaps between arrays included. Slots of
- * modules have no outputs.
- */
+/* Noise to all that executors can read, gaps included. Slots of modules have no outputs. */
 static void
 host_unstage(Measure *m, const Arena *arena, uint32_t slot)
 {

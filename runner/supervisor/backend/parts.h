@@ -7,10 +7,7 @@
 
 #include "supervisor/backend.h"
 
-/*
- * starts.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
- * fills in the rest of the sandbox.
- */
+/* starts.c: starts exec-c or exec-cuda; it fills in argv, the backend the rest of the sandbox */
 extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
 								   const char *program, Sandbox *sandbox);
 

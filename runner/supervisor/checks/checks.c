@@ -111,10 +111,7 @@ make_inputs(Checks *c)
 	c->seeds = measure_zeroed(c->slots, sizeof(*c->seeds));
 	while (c->spare > 0 && slots_bytes(c) > budget)
 		c->spare--;
-	/*
-	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
-	 * what is not compared here
-	 */
+	/* a GPU holds inputs three times; the rounds compare what is not compared here */
 	while (m->backend->apart && c->slots > 1 && slots_bytes(c) > budget)
 		c->slots--;
 	c->n = c->slots;
@@ -133,10 +130,7 @@ make_inputs(Checks *c)
 	return true;
 }
 
-/*
- * To c->found what the reference gives for an input that is off by so many units in the last place;
- * with c->wider half precision is single.
- */
+/* to c->found the outputs for an input off by so many units; c->wider: in single precision */
 static bool
 nudge(Checks *c, uint32_t input, double units)
 {
@@ -495,10 +489,7 @@ check_moved(Checks *c)
 	return check_reference(c);
 }
 
-/*
- * Timed runs begin with the state after construction, so code that leaves the state out would be
- * right in all of them.
- */
+/* Timed runs begin with the first state, so code that leaves it out would be right in all. */
 static bool
 follow_candidate(Checks *c)
 {
@@ -518,9 +509,7 @@ follow_candidate(Checks *c)
 					m->facts.state);
 }
 
-/*
- * Whether a candidate's runs are right. Right code leaves its inputs alone, as the reference does.
- */
+/* Whether a candidate's runs are right, and leave their inputs alone as the reference's do. */
 static bool
 run_candidate(Checks *c, bool *right)
 {

@@ -92,10 +92,7 @@ extern void measure_free(Measure *m, void *memory);
 /* fills m->tolerance from the reference's outputs for `n` inputs, which lie one after the other */
 extern bool signal_learn(Measure *m, const char *outputs, uint32_t n);
 
-/*
- * Sets the scale and the base of `t` for an output of a changed input, from those of its elements
- * that differ from an ordinary one's
- */
+/* the scale and the base of `t`, from an output's elements that a changed input has changed */
 extern bool signal_of_change(Measure *m, int output, const void *ordinary, const void *changed,
 							 Tolerance *t);
 

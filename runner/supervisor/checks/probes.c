@@ -310,10 +310,7 @@ learn_number(Measure *m, int output, const char *expected, const char *other, To
 	t->base = tolerance_base(fmin(y, z), fmax(y, z));
 }
 
-/*
- * The tolerance of an output: the share of its signal, whose base is that of all elements which
- * are others than for an ordinary input
- */
+/* The tolerance: the share of the signal, whose base is that of elements that have changed. */
 static bool
 learn_tolerance(Checks *c, Probe *probe, const char *expected, int output, size_t at)
 {

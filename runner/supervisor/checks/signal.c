@@ -152,9 +152,7 @@ elements_after(const Tensor *tensor, uint32_t axis)
 	return after;
 }
 
-/*
- * The groups of an axis: how many, and of each the distances, one after the other, up to `ends`
- */
+/* The groups of an axis: how many, and the distances of each in turn, up to its `ends` */
 static size_t
 find_groups(const Picked *p, uint32_t axis, size_t *ends, double *sorted)
 {

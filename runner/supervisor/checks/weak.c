@@ -124,10 +124,7 @@ answer_less(Checks *c, Answer answer, int input, uint32_t slot, char *memory, bo
 		&& probes_run(c, scratch, c->seeds[slot], memory, ran);
 }
 
-/*
- * The largest input of which less gives other outputs, or whose steps may be forgotten; -1: there
- * is none
- */
+/* The largest input of which less gives other outputs, or whose steps may be forgotten; or -1. */
 static bool
 choose_input(Checks *c, Answer answer, char *memory, int *input)
 {

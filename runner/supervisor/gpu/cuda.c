@@ -70,10 +70,7 @@ memory_destroy(GpuMemory *memory)
 	memset(memory, 0, sizeof(*memory));
 }
 
-/*
- * a process that was killed gives its memory back a little after it is gone: after a pause, whether
- * to ask again
- */
+/* After a pause, whether to ask again: a killed process gives memory back a little later. */
 static bool
 may_come(CuResult error, double deadline)
 {
@@ -312,19 +309,13 @@ gpu_start_driver(Measure *m)
 {
 	char		kept[PATH_MAX];
 
-	/*
-	 * Name the GPU by UUID, so that it is the first device in any order of CUDA's numbers, and
-	 * other GPUs are left alone.
-	 */
+	/* By UUID it is the first device in any order of CUDA's numbers, and others are left alone. */
 	setenv("CUDA_VISIBLE_DEVICES", m->device.key, 1);
 	/* Keep what the driver compiles of our kernels, which takes it longer than a context. */
 	if (build_cache_folder(m, ".driver", kept, sizeof(kept)))
 		setenv("CUDA_CACHE_PATH", kept, 1);
 	setenv("CUDA_CACHE_DISABLE", kept[0] ? "0" : "1", 1);
-	/*
-	 * Ask for one queue, because one stream is used here, and queues for more take half of the time
-	 * of a context.
-	 */
+	/* One stream is used here, and queues for more take half of the time of a context. */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
 	return gpu_good(m, m->gpu->driver.Init(0), "to start");
 }

@@ -158,10 +158,7 @@ extern const char gpu_kernels[];
 
 #define GPU_NO_KERNELS	"this program was built without kernels for GPUs: build it where nvcc is"
 
-/*
- * Prints a line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's
- * PyTorch, or empty
- */
+/* prints a line for each GPU; torch_cuda: the CUDA version of the PyTorch there, or empty */
 extern void gpu_list(const Options *options, const char *sandbox_problem, const char *torch,
 					 const char *torch_cuda);
 extern void gpu_environment(Measure *m);
@@ -191,10 +188,7 @@ extern size_t gpu_memory_left(Measure *m);
 /* to where the next candidate's process could read what the last one left in a slot */
 extern void gpu_unstage(Measure *m, const Arena *arena, uint32_t slot);
 
-/*
- * the pieces of memory that a run's input is made of, from the master to where executors of a side
- * find them
- */
+/* the memory that a run's input is made of, and where executors of a side find it */
 extern void gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces);
 
 /* Address of a slot's outputs that executors of a side write. */

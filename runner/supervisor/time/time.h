@@ -125,10 +125,7 @@ extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
 extern void courier_end(Pair *pair);
 
-/*
- * Draws what the windows of the next round have in common, and makes its inputs. candidate: whose
- * windows they are, if they count, or NULL
- */
+/* draws what a round's windows share, and makes its inputs; candidate: whose count, or NULL */
 extern bool window_draw(Pair *pair, const Plan *plan, const Process *candidate);
 
 /* whether a candidate's last window gave what the reference's did */
