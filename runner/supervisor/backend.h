@@ -119,8 +119,6 @@ typedef struct Backend
 	bool		(*load) (Measure *m, Arena *arena, uint32_t n);
 	bool		(*prepare) (Measure *m, const Arena *arena, Side side, uint32_t n);
 	bool		(*bring) (Measure *m, const Arena *arena, Side side, uint32_t slot);
-	/* brings a run's place for outputs into caches, on the process's core, or NULL */
-	void		(*warm) (const Arena *arena, uint32_t slot);
 	/*
 	 * An element of an output of a run of the window under way: where it lies, 0 if the process
 	 * says nonsense; up to LOOKS of them read. Where a module's results have been read, a caller

@@ -6,8 +6,6 @@
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 
-#define CACHE_LINE		64		/* bytes; on other processors at least as many */
-
 static bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
@@ -197,16 +195,6 @@ c_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return c_bring(m, arena, side, slot);
 }
 
-/* The memory for a run's outputs lies in caches, as that of a caller does who uses it again. */
-static void
-c_warm(const Arena *arena, uint32_t slot)
-{
-	const volatile char *outputs = arena->outputs + slot * arena->output_slot_bytes;
-
-	for (size_t at = 0; at < arena->output_slot_bytes; at += CACHE_LINE)
-		(void) outputs[at];
-}
-
 static uint64_t
 c_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
 		  uint64_t element)
@@ -257,7 +245,6 @@ const Backend backend_c = {
 	.start = c_start,
 	.stage = c_stage,
 	.bring = c_bring,
-	.warm = c_warm,
 	.element = c_element,
 	.peek = c_peek,
 	.read = c_read,

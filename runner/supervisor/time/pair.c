@@ -253,10 +253,8 @@ make_rounds(Pair *pair, const Plan *plan)
 
 				good = window_run(pair, side) || leaves(pair, side);
 			}
-			if (!good)
-				return false;
-			if (!candidate->gone && !window_compare(pair, candidate)
-				&& !leaves(pair, candidate))
+			if (!good || (!candidate->gone && !window_compare(pair, candidate)
+						  && !leaves(pair, candidate)))
 				return false;
 			if (candidate->gone || !(candidate->seconds > 0))
 				continue;
