@@ -26,20 +26,17 @@
 #define MOST_MOVES		1e6		/* a finite number for evidence */
 #define SLOW_LEAST		0.1		/* seconds by which the least of some runs may be too long */
 
-/*
- * Counts the outputs that agree with the expected ones, from the first on; to c->agreement, how the
- * last compare and the largest error of all
- */
+/* Compares runs up to the first wrong one; c->agreement gets the largest error of them. */
 static bool
-count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
+compare_runs(Checks *c, const char *expected, uint32_t n)
 {
-	size_t		bytes = c->m->output_bytes;
 	double		error = 0;
 
-	for (*alike = 0; *alike < n; ++*alike)
+	for (c->alike = 0; c->alike < n; c->alike++)
 	{
-		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes,
-						   c->m->tolerance, &c->agreement))
+		size_t		at = c->alike * c->m->output_bytes;
+
+		if (!measure_agree(c->m, expected + at, c->found + at, c->m->tolerance, &c->agreement))
 			return false;
 		error = fmax(error, c->agreement.error);
 		if (c->agreement.wrong >= 0)
@@ -315,7 +312,6 @@ run_reference(Checks *c, bool *agree)
 	Measure    *m = c->m;
 	/* State that a process writes to is brought back before its first two runs alone. */
 	uint32_t	twice = c->n < 2 || m->facts.restores ? c->n : 2;
-	uint32_t	alike = 0;
 	size_t		left;
 	bool		good;
 	bool		same;
@@ -330,9 +326,8 @@ run_reference(Checks *c, bool *agree)
 		&& checks_runs(m, &c->other, &c->arena, twice, true, c->seeds, c->found);
 	if (good)
 		note_memory(m, &c->other, left);
-	good = good && m->result->outcome == OUTCOME_NONE
-		&& count_alike(c, c->expected, twice, &alike);
-	*agree = alike == twice;
+	good = good && m->result->outcome == OUTCOME_NONE && compare_runs(c, c->expected, twice);
+	*agree = c->alike == twice;
 	return good && (!*agree || stands_rounding(c));
 }
 
@@ -356,15 +351,14 @@ follow_reference(Checks *c)
 {
 	Measure    *m = c->m;
 	uint32_t	n = c->n < CALLS_IN_A_ROW ? c->n : CALLS_IN_A_ROW;
-	uint32_t	alike;
 
 	c->followed = measure_alloc(m, n * m->output_bytes);
 	if (!c->followed
 		|| !calls_in_a_row(c, &c->other, n, c->followed)
 		|| !calls_in_a_row(c, &c->other, n, c->found)
-		|| !count_alike(c, c->followed, n, &alike))
+		|| !compare_runs(c, c->followed, n))
 		return false;
-	c->in_a_row = n > 1 && alike == n ? n : 0;
+	c->in_a_row = n > 1 && c->alike == n ? n : 0;
 	return true;
 }
 
@@ -494,24 +488,23 @@ static bool
 follow_candidate(Checks *c)
 {
 	Measure    *m = c->m;
-	uint32_t	alike;
 
 	if (c->in_a_row == 0)
 		return true;
 	if (!calls_in_a_row(c, &c->candidate, c->in_a_row, c->found)
-		|| !count_alike(c, c->followed, c->in_a_row, &alike))
+		|| !compare_runs(c, c->followed, c->in_a_row))
 		return false;
-	if (alike == c->in_a_row)
+	if (c->alike == c->in_a_row)
 		return true;
 	measure_cause(m, SIDE_CANDIDATE, "state");
 	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
-					"the state that the last one left: the reference changes %s", alike + 1,
+					"the state that the last one left: the reference changes %s", c->alike + 1,
 					m->facts.state);
 }
 
-/* Whether a candidate's runs are right, and leave their inputs alone as the reference's do. */
+/* Compares a candidate's runs. If they are right, they leave inputs alone as the reference's do. */
 static bool
-run_candidate(Checks *c, bool *right)
+run_candidate(Checks *c)
 {
 	Measure    *m = c->m;
 	/* with probes there are about as many runs as without them */
@@ -523,22 +516,19 @@ run_candidate(Checks *c, bool *right)
 	if (!launch(c, &c->candidate))
 		return false;
 	m->member->time[SIDE_CANDIDATE] = 0;
-	*right = true;
-	for (int i = 0; i < 2 && *right; i++)
+	for (int i = 0; i < 2; i++)
 	{
-		uint32_t	alike;
 		double		start;
 
 		if (!checks_runs(m, &c->candidate, &c->arena, runs[i], false, c->seeds, c->found))
 			return false;
 		start = clock_now();
-		if (!count_alike(c, c->expected, runs[i], &alike))
+		if (!compare_runs(c, c->expected, runs[i]))
 			return false;
 		m->costs.comparison = (clock_now() - start) / runs[i];
-		*right = alike == runs[i];
+		if (c->alike < runs[i])
+			return true;
 	}
-	if (!*right)
-		return true;
 	m->result->checks += (int) n;
 	m->result->max_error = fmax(m->result->max_error, c->agreement.error);
 	if (!inputs_same(c, &c->candidate, n - 1, &same))
@@ -561,21 +551,17 @@ check_candidate(Checks *c)
 	Measure    *m = c->m;
 	const double *time = m->member->time;
 	bool		weights;
-	bool		right;
 
-	if (!run_candidate(c, &right))
+	if (!run_candidate(c))
 		return false;
 	weights = m->backend->module && c->candidate.arrays > 0;
-	if (weights && !right)
-	{
-		m->member->by_name = true;
-		if (!run_candidate(c, &right))
-			return false;
-	}
+	m->member->by_name = weights && c->agreement.wrong >= 0;
+	if (m->member->by_name && !run_candidate(c))
+		return false;
 	if (weights)
 		json_object_set_new(m->result->evidence, "weights",
 							json_string(m->member->by_name ? "by name" : "in order"));
-	if (!right)
+	if (c->agreement.wrong >= 0)
 		return measure_blame(m, &c->agreement, SIDE_CANDIDATE, NULL);
 	/* Windows of such code would hold the device for a minute. */
 	if (time[SIDE_CANDIDATE] > SLOW_LEAST + m->job->profile.run_limit_factor * time[SIDE_REFERENCE])

@@ -35,7 +35,9 @@ typedef struct Checks
 	uint64_t   *seeds;
 	char	   *expected;
 	char	   *found;
-	Agreement	agreement;		/* of the outputs that were compared last */
+	/* of the runs that were compared last: those before the first wrong one, and how it compares */
+	uint32_t	alike;
+	Agreement	agreement;
 	bool		overwrites;		/* the reference works in the memory of its inputs */
 	bool		wider;			/* single precision tells what half and TF32 lose */
 	/* of a reference that keeps state: what calls give that follow one another */

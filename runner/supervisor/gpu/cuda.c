@@ -198,7 +198,6 @@ gpu_pool_create(Measure *m)
 	if (memory_create(m, pool, m->group.shares ? gpu->set_pool_bytes : m->device.array_bytes))
 		return pool;
 	free(pool);
-	conclude(m, OUTCOME_LOST, "no memory on the GPU");
 	return NULL;
 }
 
