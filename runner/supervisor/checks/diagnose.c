@@ -48,12 +48,6 @@ typedef struct Diagnosis
 	char	   *found[2];		/* outputs of both passes */
 } Diagnosis;
 
-static bool
-run(Diagnosis *d, Executor *executor, bool backwards, char *out)
-{
-	return checks_runs(d->m, executor, &d->arena, d->n, backwards, d->seed, out);
-}
-
 /* Compares runs of a pass; false after conclude(). */
 static bool
 compare_runs(Diagnosis *d, const char *expected, const char *found, Trial *t)
@@ -93,8 +87,8 @@ attempt(Diagnosis *d, uint32_t change, Trial *t)
 	m->result->outcome = OUTCOME_NONE;
 	m->trial.changes = change;
 	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena)
-		&& run(d, &executor, false, d->found[0])
-		&& run(d, &executor, true, d->found[1]);
+		&& checks_runs(m, &executor, &d->arena, d->n, false, d->seed, d->found[0])
+		&& checks_runs(m, &executor, &d->arena, d->n, true, d->seed, d->found[1]);
 	m->trial.changes = 0;
 	measure_end(m, &executor);
 	good = good && compare_runs(d, d->expected, d->found[0], t)
@@ -128,7 +122,7 @@ prepare(Diagnosis *d)
 		return false;
 	executor_init(&reference);
 	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena)
-		&& run(d, &reference, false, d->expected);
+		&& checks_runs(m, &reference, &d->arena, d->n, false, d->seed, d->expected);
 	measure_end(m, &reference);
 	return good;
 }
