@@ -34,7 +34,7 @@
 static bool
 cuda_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	for (int i = 0; n > 0 && i < m->inputs.n; i++)
+	for (int i = 0; i < m->inputs.n; i++)
 	{
 		Argument	a = *m->inputs.parameter[i];
 		uint64_t	offset = m->inputs.tensor[i].offset;
@@ -52,9 +52,7 @@ cuda_generate(Measure *m, Arena *arena, uint32_t n)
 static bool
 noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_t n)
 {
-	Gpu		   *gpu = m->gpu;
-
-	for (int i = 0; n > 0 && !m->backend->module && i < m->outputs; i++)
+	for (int i = 0; !m->backend->module && i < m->outputs; i++)
 	{
 		uint64_t	slot_bytes = arena->output_slot_bytes;
 		uint64_t	offset = m->output[i].offset;
@@ -67,9 +65,9 @@ noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_
 			continue;
 		if (!gpu_launch(m, GPU_POISON, bytes / 16, n, parameters))
 			return false;
-		for (uint32_t r = 0; m->trial.changes & TRIAL_ZEROED && r < n; r++)
-			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + (first + r) * slot_bytes + offset, 0,
-												  bytes), "to stage outputs"))
+		for (uint32_t r = first; m->trial.changes & TRIAL_ZEROED && r < first + n; r++)
+			if (!gpu_good(m, m->gpu->driver.MemsetD8(outputs + r * slot_bytes + offset, 0, bytes),
+						  "to stage outputs"))
 				return false;
 	}
 	return gpu_synchronize(m);
@@ -77,26 +75,21 @@ noise_outputs(Measure *m, const Arena *arena, Side side, uint32_t first, uint32_
 
 /* Copies the bytes of a piece of a run's input, up to `end`, to where executors find them. */
 static bool
-copy_piece(Measure *m, const CudaPieces *pieces, uint32_t piece, uint32_t slot, uint64_t first,
-		   uint64_t end)
+copy_piece(Measure *m, const CudaPiece *p, uint64_t first, uint64_t end)
 {
-	const CudaPiece *p = &pieces->piece[piece];
-	CuAddress	to = p->to + slot * p->to_stride + first;
-	CuAddress	from = p->from + slot * pieces->from_stride + first;
-
 	return first == end
-		|| gpu_good(m, m->gpu->driver.MemcpyDtoD(to, from, end - first), "to stage inputs");
+		|| gpu_good(m, m->gpu->driver.MemcpyDtoD(p->to + first, p->from + first, end - first),
+					"to stage inputs");
 }
 
 static bool
 stage_run(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	CudaPieces	pieces;
+	CudaPieces	pieces = gpu_pieces(m, arena, side, slot);
 	bool		good = noise_outputs(m, arena, side, slot, 1);
 
-	gpu_pieces(m, arena, side, &pieces);
 	for (uint32_t i = 0; i < pieces.n && good; i++)
-		good = copy_piece(m, &pieces, i, slot, 0, pieces.piece[i].bytes);
+		good = copy_piece(m, &pieces.piece[i], 0, pieces.piece[i].bytes);
 	return good && gpu_synchronize(m);
 }
 
@@ -130,15 +123,14 @@ copy_rows(Measure *m, CuAddress device, size_t pitch, char *host, size_t host_pi
 
 /* Sends late parts of a run's input up to where executors find them, or down from the master. */
 static bool
-copy_parts(Measure *m, const CudaPieces *pieces, uint32_t slot, bool up)
+copy_parts(Measure *m, const Arena *arena, Side side, uint32_t slot, bool up)
 {
 	const GpuLate *late = &m->gpu->late;
+	CudaPieces	pieces = gpu_pieces(m, arena, side, slot);
 
-	for (uint32_t j = 0; j < pieces->n; j++)
+	for (uint32_t j = 0; j < pieces.n; j++)
 	{
-		const CudaPiece *p = &pieces->piece[j];
-		CuAddress	device = up ? p->to + slot * p->to_stride
-			: p->from + slot * pieces->from_stride;
+		CuAddress	device = up ? pieces.piece[j].to : pieces.piece[j].from;
 		size_t		width = late->part[j] / 2;
 
 		if (width > 0
@@ -152,16 +144,18 @@ copy_parts(Measure *m, const CudaPieces *pieces, uint32_t slot, bool up)
 
 /* Draws the late part of each piece of an input: all of it, if there is room. */
 static void
-draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
+draw_parts(Measure *m, const Arena *arena, size_t room)
 {
+	GpuLate    *late = &m->gpu->late;
+	CudaPieces	pieces = gpu_pieces(m, arena, SIDE_REFERENCE, 0);
 	uint64_t	bytes = 0;
 
 	late->stretch = 0;
-	for (uint32_t j = 0; j < pieces->n; j++)
-		bytes += pieces->piece[j].bytes;
-	for (uint32_t j = 0; j < pieces->n; j++)
+	for (uint32_t j = 0; j < pieces.n; j++)
+		bytes += pieces.piece[j].bytes;
+	for (uint32_t j = 0; j < pieces.n; j++)
 	{
-		uint64_t	all = pieces->piece[j].bytes / GRAIN;
+		uint64_t	all = pieces.piece[j].bytes / GRAIN;
 		uint64_t	part = bytes <= room ? all
 			: (uint64_t) ((double) all * ((double) room / (double) bytes));
 
@@ -175,17 +169,11 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 static bool
 gpu_load(Measure *m, Arena *arena, uint32_t n)
 {
-	GpuLate    *late = &m->gpu->late;
-	CudaPieces	pieces;
-
-	gpu_pieces(m, arena, SIDE_REFERENCE, &pieces);
-	draw_parts(m, late, &pieces, CARRY_BYTES / n);
-	if (pieces.n == 0)
-		return true;
-	if (!make_room(m, n * late->stretch))
+	draw_parts(m, arena, CARRY_BYTES / n);
+	if (!make_room(m, n * m->gpu->late.stretch))
 		return false;
 	for (uint32_t slot = 0; slot < n; slot++)
-		if (!copy_parts(m, &pieces, slot, false))
+		if (!copy_parts(m, arena, SIDE_REFERENCE, slot, false))
 			return false;
 	return gpu_good(m, m->gpu->driver.StreamSynchronize(m->gpu->stream), "to bring an input");
 }
@@ -195,15 +183,17 @@ static bool
 stage(Measure *m, const Arena *arena, Side side, uint32_t n)
 {
 	const GpuLate *late = &m->gpu->late;
-	CudaPieces	pieces;
 
-	gpu_pieces(m, arena, side, &pieces);
-	for (uint32_t j = 0; j < pieces.n; j++)
-		for (uint32_t slot = 0; slot < n; slot++)
-			if (!copy_piece(m, &pieces, j, slot, 0, late->offset[j])
-				|| !copy_piece(m, &pieces, j, slot, late->offset[j] + late->part[j],
+	for (uint32_t slot = 0; slot < n; slot++)
+	{
+		CudaPieces	pieces = gpu_pieces(m, arena, side, slot);
+
+		for (uint32_t j = 0; j < pieces.n; j++)
+			if (!copy_piece(m, &pieces.piece[j], 0, late->offset[j])
+				|| !copy_piece(m, &pieces.piece[j], late->offset[j] + late->part[j],
 							   pieces.piece[j].bytes))
 				return false;
+	}
 	return true;
 }
 
@@ -225,10 +215,7 @@ gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)
 static bool
 gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	CudaPieces	pieces;
-
-	gpu_pieces(m, arena, side, &pieces);
-	return copy_parts(m, &pieces, slot, true)
+	return copy_parts(m, arena, side, slot, true)
 		&& gpu_good(m, m->gpu->driver.StreamSynchronize(m->gpu->stream), "to bring an input");
 }
 

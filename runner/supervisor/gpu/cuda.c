@@ -381,31 +381,28 @@ gpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 											arena->output_slot_bytes), "to overwrite outputs");
 }
 
-void
-gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
+CudaPieces
+gpu_pieces(const Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
-	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address;
-	CuAddress	outputs = gpu_outputs(arena, side, 0);
+	size_t		at = slot * arena->input_slot_bytes;
+	CuAddress	master = arena->gpu->master.address + at;
+	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address + at;
+	CudaPieces	pieces = {.n = arena->input_slot_bytes > 0,
+		.piece = {{master, inputs, arena->input_slot_bytes, false}}};
 
-	memset(pieces, 0, sizeof(*pieces));
-	pieces->from_stride = arena->input_slot_bytes;
 	if (m->backend->module)
-	{
-		pieces->n = arena->input_slot_bytes > 0;
-		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes,
-			arena->input_slot_bytes};
-		return;
-	}
+		return pieces;
+	pieces.n = (uint32_t) m->inputs.n;
 	for (int i = 0; i < m->inputs.n; i++)
 	{
 		const Tensor *input = &m->inputs.tensor[i];
 		int			output = m->inputs.parameter[i]->output;
-		bool		is_output = output >= 0;
 
-		pieces->piece[pieces->n++] = (CudaPiece) {
-			.from = arena->gpu->master.address + input->offset,
-			.to = is_output ? outputs + m->output[output].offset : inputs + input->offset,
-			.to_stride = is_output ? arena->output_slot_bytes : arena->input_slot_bytes,
-			.bytes = measure_gathered(input), .is_output = is_output};
+		pieces.piece[i] = (CudaPiece) {
+			.from = master + input->offset,
+			.to = output < 0 ? inputs + input->offset
+			: gpu_outputs(arena, side, slot) + m->output[output].offset,
+			.bytes = measure_gathered(input), .is_output = output >= 0};
 	}
+	return pieces;
 }

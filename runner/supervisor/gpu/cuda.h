@@ -66,19 +66,17 @@ typedef struct GpuArena
 	int			has[GPU_MAX_SIDES];
 } GpuArena;
 
-/* Memory that an input is made of, and where executors find it. */
+/* Memory that a run's input is made of in the master, and where executors find it. */
 typedef struct CudaPiece
 {
-	CuAddress	from;			/* in slot 0 */
+	CuAddress	from;
 	CuAddress	to;
-	uint64_t	to_stride;		/* distance between slots */
 	uint64_t	bytes;			/* rounded up to 16 */
 	bool		is_output;		/* as well */
 } CudaPiece;
 
 typedef struct CudaPieces
 {
-	uint64_t	from_stride;
 	uint32_t	n;
 	CudaPiece	piece[WIRE_MAX_ARGUMENTS];
 } CudaPieces;
@@ -189,7 +187,7 @@ extern size_t gpu_memory_left(Measure *m);
 extern void gpu_unstage(Measure *m, const Arena *arena, uint32_t slot);
 
 /* the memory that a run's input is made of, and where executors of a side find it */
-extern void gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces);
+extern CudaPieces gpu_pieces(const Measure *m, const Arena *arena, Side side, uint32_t slot);
 
 /* Address of a slot's outputs that executors of a side write. */
 extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);

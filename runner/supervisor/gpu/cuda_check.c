@@ -104,9 +104,8 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 bool
 gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
-	CudaPieces	pieces;
+	CudaPieces	pieces = gpu_pieces(m, arena, side, slot);
 
-	gpu_pieces(m, arena, side, &pieces);
 	*same = true;
 	for (uint32_t i = 0; i < pieces.n && *same; i++)
 	{
@@ -116,8 +115,8 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 		if (p->is_output)
 			continue;
 		/* as words, which have no tolerance */
-		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
-							  WIRE_INT64, p->bytes / sizeof(int64_t), &(Tolerance) {0}, &c))
+		if (!compare_elements(m, p->from, p->to, WIRE_INT64, p->bytes / sizeof(int64_t),
+							  &(Tolerance) {0}, &c))
 			return false;
 		*same = c.mismatches == 0;
 	}
