@@ -294,7 +294,7 @@ gpu_rests(Measure *m, bool *rests)
 	.load = gpu_load, .prepare = gpu_prepare_window, .bring = gpu_bring, \
 	.element = gpu_element, .peek = gpu_peek, .rests = gpu_rests, \
 	.light_rate = 4e13, .first_seconds = INFINITY, .builds.key = build_key, \
-	.output_share = 0.25, .begin_pair = gpu_begin_pair, .room = room_for, .read = gpu_read
+	.output_share = 0.25, .begin_pair = begin_pair, .room = room_for, .read = gpu_read
 /* clang-format on */
 
 static void
@@ -309,6 +309,13 @@ static bool
 make_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	return gpu_make_arena(m, arena, slots) && (!m->backend->module || torch_hand_arena(m, arena));
+}
+
+static bool
+begin_pair(Measure *m, Arena *arena)
+{
+	gpu_note_state(m);
+	return gpu_draw_memory(m, arena);
 }
 
 /* each gets an equal part of what is left for its pool */

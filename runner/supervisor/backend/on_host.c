@@ -1,7 +1,7 @@
 /*
  * on_host.c
- *		Runs on a CPU. C: compiled code in a process of exec-c, its arrays in shared memory. PyTorch:
- *		inputs in shared memory, outputs wherever the process has them.
+ *		Runs on a CPU. C: compiled code in a process of exec-c, its arrays in shared memory.
+ *		PyTorch: inputs in shared memory, outputs wherever the process has them.
  */
 #include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"

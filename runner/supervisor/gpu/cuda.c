@@ -161,7 +161,7 @@ gpu_arena_of(const Arena *arena, Side side)
 
 /* Draws which memory each side has; while no candidate exists, as a process keeps what it maps. */
 static void
-draw_memory(Measure *m, const Arena *arena)
+draw_slots(Measure *m, const Arena *arena)
 {
 	int		   *has = arena->gpu->has;
 
@@ -224,13 +224,12 @@ make_pools(Measure *m, int n)
 }
 
 bool
-gpu_begin_pair(Measure *m, Arena *arena)
+gpu_draw_memory(Measure *m, Arena *arena)
 {
 	double		started = clock_now();
 	bool		good;
 
-	gpu_note_state(m);
-	draw_memory(m, arena);
+	draw_slots(m, arena);
 	good = !m->backend->module || make_pools(m, arena->gpu->sides);
 	measure_spent(m, SPENT_START, started);
 	return good;

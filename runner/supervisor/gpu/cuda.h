@@ -177,8 +177,8 @@ extern Arena gpu_arena_of(const Arena *arena, Side side);
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 
-/* before a pair's processes exist: notes the GPU's state, and draws or makes their memory */
-extern bool gpu_begin_pair(Measure *m, Arena *arena);
+/* before a pair's processes exist: draws or makes their memory */
+extern bool gpu_draw_memory(Measure *m, Arena *arena);
 
 /* bytes of the device that nothing holds; 0 after conclude() */
 extern size_t gpu_memory_left(Measure *m);
