@@ -9,9 +9,8 @@
 #include <string.h>
 
 /*
- * A row for each: its name in jobs and tables, the ending of its files, whether its tasks are
- * modules of Python (of others a signature says what their function takes), and its backends on a
- * CPU and on a GPU.
+ * A row for each: its name, the ending of its files, whether tasks are modules of Python (of others
+ * a signature says what their function takes), and its backends on a CPU and on a GPU.
  */
 #define ROWS_OF_LANGUAGES(ROW) \
 	ROW("c", ".c", false, &backend_c, NULL) \

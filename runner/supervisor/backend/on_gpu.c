@@ -198,9 +198,8 @@ stage(Measure *m, const Arena *arena, Side side, uint32_t n)
 }
 
 /*
- * Stages a window, and then writes over memory of the supervisor's, until the GPU's cache holds
- * nothing else. What it holds of a window's arrays hangs on whose the last window was, and is worth
- * a fifth of 70 us.
+ * Stages a window, and then fills the GPU's cache with memory of the supervisor's. What it holds of
+ * a window's arrays hangs on whose the last window was, and is worth a fifth of 70 us.
  */
 static bool
 gpu_prepare_window(Measure *m, const Arena *arena, Side side, uint32_t n)

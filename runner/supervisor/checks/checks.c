@@ -394,7 +394,6 @@ static bool
 check_reference(Checks *c)
 {
 	Measure    *m = c->m;
-	size_t		budget = m->device.arena_bytes;
 	bool		agree;
 
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
@@ -403,7 +402,7 @@ check_reference(Checks *c)
 		return false;
 	m->facts.moves_parameters = m->facts.moves_parameters && c->reference.arrays > 0;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
-	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
+	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * m->device.arena_bytes)
 		c->n--;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);
@@ -590,8 +589,8 @@ check_candidates(Checks *c)
 bool
 checks_run(Measure *m)
 {
-	uint32_t	n = (uint32_t) m->job->profile.checks;
-	Checks		c = {.m = m, .slots = n, .spare = PROBE_INPUTS + 1, .wider = true};
+	Checks		c = {.m = m, .slots = (uint32_t) m->job->profile.checks,
+		.spare = PROBE_INPUTS + 1, .wider = true};
 	bool		good;
 
 	arena_init(&c.arena);

@@ -102,16 +102,14 @@ static bool
 prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
-	size_t		budget = m->device.arena_bytes;
 	size_t		each = (m->backend->rests ? 3 : 2) * m->inputs.slot_bytes
 		+ (m->backend->rests ? 2 : 1) * m->output_slot_bytes + 3 * m->output_bytes;
 	Executor	reference;
 	bool		good;
 
 	d->n = MAX_RUNS;
-	while (d->n > 1
-		   && (d->n * each > budget
-			   || d->n * m->member->time[SIDE_REFERENCE] > RUNS_SECONDS))
+	while (d->n > 1 && (d->n * each > m->device.arena_bytes
+						|| d->n * m->member->time[SIDE_REFERENCE] > RUNS_SECONDS))
 		d->n--;
 	for (uint32_t i = 0; i < d->n; i++)
 		d->seed[i] = random_next(&m->random);

@@ -322,34 +322,30 @@ bool
 gpu_open(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	int			value = 0;
+	int			multiprocessors = 0;
+	int			cache = 0;
 	size_t		left;
 
 	if (!gpu_good(m, cuda_driver_open(&gpu->driver, &gpu->device), "to open a context"))
 		return false;
 	gpu->open = true;
-	if (!load_kernels(m))
-		return false;
-	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
-	gpu->multiprocessors = value > 0 ? value : 1;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc((void **) &gpu->few, GPU_FEW_BYTES, 1),
-				  "to give page-locked memory")
+	gpu->driver.DeviceGetAttribute(&multiprocessors, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
+	gpu->driver.DeviceGetAttribute(&cache, CU_ATTRIBUTE_CACHE_BYTES, gpu->device);
+	gpu->multiprocessors = multiprocessors > 0 ? multiprocessors : 1;
+	gpu->flush_bytes = FLUSH_TIMES * (size_t) (cache > 0 ? cache : 1);
+	if (!load_kernels(m)
+		|| !gpu_good(m, gpu->driver.MemHostAlloc((void **) &gpu->few, GPU_FEW_BYTES, 1),
+					 "to give page-locked memory")
 		|| !gpu_good(m, gpu->driver.StreamCreate(&gpu->stream, 1), "to copy aside")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
-					 "to give memory"))
-		return false;
-	value = 0;
-	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_CACHE_BYTES, gpu->device);
-	gpu->flush_bytes = FLUSH_TIMES * (size_t) (value > 0 ? value : 1);
-	if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->flush, gpu->flush_bytes), "to give memory"))
+					 "to give memory")
+		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->flush, gpu->flush_bytes), "to give memory"))
 		return false;
 	left = gpu_memory_left(m);
-	if (left == 0)
-		return false;
 	m->device.arena_bytes = left / 4;
 	/* of a pair, two executors are alive at a time */
 	m->device.array_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
-	return true;
+	return left > 0;
 }
 
 void

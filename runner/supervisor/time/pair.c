@@ -218,9 +218,8 @@ candidate_runs(const Plan *plan, const Member *member)
 }
 
 /*
- * Makes rounds: a window of a candidate and one of the reference, in random order. Each candidate
- * has inputs of its own, because others of its group could tell it the answers. False where the
- * pair ends.
+ * Makes rounds: windows of a candidate and of the reference, in random order. Each candidate has
+ * inputs of its own, as others of its group could tell it the answers. False: the pair ends.
  */
 static bool
 make_rounds(Pair *pair, const Plan *plan)

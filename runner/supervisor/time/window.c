@@ -263,9 +263,8 @@ seconds_of(const Timing *timing, uint32_t n, bool trimmed)
 }
 
 /*
- * By how much all runs together are longer than if each took these seconds. A run in which the
- * supervisor was late may be as much too long. It is not left out, because code could see to it
- * that its long runs are.
+ * By how much all runs are longer than if each took these seconds, but for what the supervisor was
+ * late. Such runs are not left out, because code could see to it that its long runs are.
  */
 static double
 above_of(const Timing *timing, uint32_t n, double seconds)
