@@ -131,23 +131,13 @@ is_half(uint32_t dtype)
 	return tensor_dtype_size(dtype) <= 2;
 }
 
-/* whether a floating-point type has so large a number */
-static bool
-holds(uint32_t dtype, double number)
-{
-	double		element;
-
-	tensor_store(&element, dtype, 0, number, 0);
-	return isfinite(tensor_load(&element, dtype, 0));
-}
-
 static void
 draw_outliers(Measure *m, const Tensor *t, const Like *like, Change *change)
 {
 	uint64_t	side = is_square(t) ? (uint64_t) t->shape[t->ndim - 1] : 1;
 	double		large = (double) t->elements / OUTLIER_SHARE;
-	double		largest = !holds(t->dtype, LARGEST * LARGEST) || admits_half(m) ? HALF_LARGEST
-		: LARGEST;
+	/* bfloat16 holds products of larger ones */
+	double		largest = t->dtype == WIRE_FLOAT16 || admits_half(m) ? HALF_LARGEST : LARGEST;
 
 	change->large = fmin(fmax(large, OUTLIER_LEAST), fmax(largest / like->largest, 2));
 	for (int k = 0; k < OUTLIERS && (size_t) k < t->elements / OUTLIER_SHARE + 1; k++)

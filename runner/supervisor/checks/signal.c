@@ -471,7 +471,7 @@ static bool
 count_movers(Measure *m, int output, const void *expected, const void *moved, Tolerance t,
 			 double times, size_t *n)
 {
-	Comparison	c;
+	Comparison	c = {0};
 	bool		good;
 
 	t.widen *= times;

@@ -194,21 +194,23 @@ bool
 weak_note(Checks *c)
 {
 	Measure    *m = c->m;
-	char	   *nothing = measure_zeroed(1, m->output_bytes);
 	char	   *memory = m->backend->arrays->alloc(m, m->output_bytes);
+	char	   *nothing;
+	int			answers = 0;	/* that were looked at */
 	bool		right = false;
-	bool		good = !memory || m->backend->arrays->take(m, memory, nothing, m->output_bytes);
+	bool		good;
 
-	for (int answer = 0; answer < ANSWERS && memory && good && !right; answer++)
-	{
-		good = passes(c, answer, memory, &right);
-		if (good && right)
-			json_object_set_new(m->result->evidence, "weak", json_string(words[answer]));
-	}
 	/* Where there is no room, another measurement may tell. */
-	if (memory && good && !right)
-		json_object_set_new(m->result->evidence, "weak", json_false());
-	measure_free(m, memory);
+	if (!memory)
+		return true;
+	nothing = measure_zeroed(1, m->output_bytes);
+	good = m->backend->arrays->take(m, memory, nothing, m->output_bytes);
 	free(nothing);
+	while (good && !right && answers < ANSWERS)
+		good = passes(c, answers++, memory, &right);
+	if (good)
+		json_object_set_new(m->result->evidence, "weak", right ? json_string(words[answers - 1])
+							: json_false());
+	measure_free(m, memory);
 	return good;
 }

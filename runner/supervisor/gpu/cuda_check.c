@@ -142,14 +142,11 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output,
 	CudaComparison c;
 	float		error;
 
-	memset(result, 0, sizeof(*result));
 	if (!compare_elements(m, (CuAddress) (uintptr_t) expected, (CuAddress) (uintptr_t) found,
 						  t->dtype, t->elements, tolerance, &c))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
-	result->error = error;
-	result->mismatches = c.mismatches;
-	result->infinite = c.infinite;
+	*result = (Comparison) {.error = error,.mismatches = c.mismatches,.infinite = c.infinite};
 	result->equal = tensor_equal(tolerance, !tensor_dtype_is_float(t->dtype), t->elements, result);
 	if (c.mismatches > 0)
 	{

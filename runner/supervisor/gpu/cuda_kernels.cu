@@ -70,15 +70,13 @@ cudal1_fill(char *base, u64 slot_bytes, u64 offset, u64 n, uint32_t dtype, uint3
 		long long	integer[4] = {0, 0, 0, 0};
 
 		if (init == 0)
-		{
-			float2		p = normal_pair(word[0], word[1]),
-						r = normal_pair(word[2], word[3]);
+			for (int j = 0; j < 4; j += 2)
+			{
+				float2		p = normal_pair(word[j], word[j + 1]);
 
-			value[0] = p.x;
-			value[1] = p.y;
-			value[2] = r.x;
-			value[3] = r.y;
-		}
+				value[j] = p.x;
+				value[j + 1] = p.y;
+			}
 		else if (init == 1)
 		{
 			float		l = (float) low,
