@@ -3,8 +3,6 @@
  *		How processes of either device start: our own programs that load compiled code (exec-c,
  *		exec-cuda), and forks of PyTorch's parents, one of which makes inputs.
  */
-#include <sched.h>
-
 #include "supervisor/backend/parts.h"
 
 #define START_SECONDS	30.0

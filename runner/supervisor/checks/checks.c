@@ -8,11 +8,6 @@
  * compares candidates with the reference, and wrong ones are not timed. The quickest of these runs
  * estimates the seconds of a run, from which windows get their lengths.
  */
-#define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "supervisor/checks/checks.h"
 
 #define CALLS_IN_A_ROW	3

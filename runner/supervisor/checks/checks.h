@@ -133,10 +133,7 @@ extern bool probes_compare(Measure *m, const Probe *probe, const char *expected,
 /* Compares the candidate on all probes that count. */
 extern bool probes_check(Checks *c);
 
-/*
- * The reference's outputs for a changed input, which it may refuse, or end by. That is no fault of
- * the task's: it goes on in another process then.
- */
+/* the reference's outputs for a changed input; if it refuses or ends, another process goes on */
 extern bool probes_run(Checks *c, uint32_t slot, uint64_t seed, char *out, bool *ran);
 
 /* The axis of a sequence's steps: the longest, the last apart. */

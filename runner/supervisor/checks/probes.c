@@ -15,12 +15,6 @@
  * off by more where the reference moves by more when its inputs have the precision of TF32 or
  * bfloat16.
  */
-#define _GNU_SOURCE
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "supervisor/checks/checks.h"
 
 #define PICKS			4096	/* elements of an input that tell what it is like */

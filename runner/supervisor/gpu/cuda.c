@@ -8,8 +8,6 @@
  * has its own, since what a stopped process has sent to the GPU goes on: it could wait for what is
  * staged for the reference, change it, or copy what the reference makes of it.
  */
-#include <limits.h>
-
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
 

@@ -7,10 +7,6 @@
 #ifndef CUDAL1_CUDA_H
 #define CUDAL1_CUDA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
 #include "common/cuda_driver.h"
 #include "supervisor/gpu/cuda_kernels.h"
 #include "supervisor/measure.h"
@@ -52,16 +48,13 @@ typedef struct GpuMemory
 	int			fd;
 } GpuMemory;
 
-/*
- * arena.gpu: inputs and outputs of the reference's processes, of the candidate's, and of each more
- * of a set; an executor maps its own alone, the generator the master
- */
+/* arena.gpu: slots of the reference's processes, of the candidate's, and of each more of a group */
 typedef struct GpuArena
 {
 	int			sides;
 	GpuMemory	inputs[GPU_MAX_SIDES];
 	GpuMemory	outputs[GPU_MAX_SIDES];
-	GpuMemory	master;
+	GpuMemory	master;			/* the generator maps it, an executor its own slots alone */
 	/* memory of each side; drawn, as its place makes a kernel up to 1 % faster */
 	int			has[GPU_MAX_SIDES];
 } GpuArena;
@@ -170,10 +163,7 @@ extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots);
 /* the arena as executors of a side see it, for as long as the whole lives */
 extern Arena gpu_arena_of(const Arena *arena, Side side);
 
-/*
- * memory of a PyTorch executor, which the supervisor reads its outputs from: one of those that were
- * made for a pair, by lot, or a new one; NULL after conclude()
- */
+/* a PyTorch executor's memory: of those made for a pair, by lot, or new; NULL after conclude() */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 

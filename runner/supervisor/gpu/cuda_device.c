@@ -8,7 +8,6 @@
  */
 #include <dlfcn.h>
 #include <libgen.h>
-#include <limits.h>
 
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"

@@ -6,11 +6,8 @@
  * that another core copies would have to come from memory. The thread then opens the gate, resumes
  * the process and sleeps, so the core is awake when it goes on with the process.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdlib.h>
 
 #include "supervisor/time/time.h"
 

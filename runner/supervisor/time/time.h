@@ -100,10 +100,7 @@ typedef struct Plan
 	uint32_t	compared_most;	/* of a window */
 } Plan;
 
-/*
- * window.c: the runs of one process on the inputs of a round. To process->seconds: seconds a run;
- * to process->value and process->outputs: what the runs gave
- */
+/* window.c: the runs of a process on a round's inputs; it has their seconds and outputs then */
 extern bool window_run(Pair *pair, Process *process);
 
 /* Makes this process's candidate current; of the reference's the only candidate, or all. */
@@ -118,10 +115,7 @@ extern bool noise_watch(Measure *m, Process *process);
 extern bool noise_stays(Measure *m, Process *process);
 extern bool noise_leave(Measure *m, Process *process, uint32_t run);
 
-/*
- * courier.c: brings an input to a stopped process, opens its gate and resumes it. To *opened: the
- * time when the gate was opened. courier_end() ends the courier's thread
- */
+/* courier.c: brings an input to a stopped process, opens its gate (at *opened) and resumes it */
 extern bool courier_deliver(Pair *pair, Process *process, uint32_t run, double *opened);
 extern void courier_end(Pair *pair);
 
@@ -134,10 +128,7 @@ extern bool window_compare(Pair *pair, Process *process);
 /* pair.c: a pair of the reference and these members, to the results of those that it tells of */
 extern void pair_run(Measure *m, const Plan *plan, Member *const *members, int n, int number);
 
-/*
- * stop.c: whether pairs are enough, and what they tell, given the seconds of the device that they
- * have taken. The interval is Student's over the logarithms of the pairs.
- */
+/* stop.c: whether pairs are enough, and what they tell; `seconds`: of the device, until now */
 extern bool stop_is_finished(Stop *stop, double seconds);
 
 /* score.c: pairs of all members that have no outcome, and their scores */
