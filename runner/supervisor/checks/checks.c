@@ -238,15 +238,17 @@ stands_rounding(Checks *c)
 		Tolerance	rounded;
 		Comparison	differ;
 		Moves		moves;
+		double		share;			/* of the elements, that move by more than a tolerance */
 
 		if (!tensor_dtype_is_float(t->dtype))
 			continue;
 		if (!signal_moves(m, i, expected, found, &m->tolerance[i], &moves))
 			return false;
-		if (moves.share > TOLERANCE_MISSES || moves.most > TOLERANCE_FARTHEST)
-			m->facts.moves = fmin(fmax(m->facts.moves, moves.most), MOST_MOVES);
-		tolerance_widen(&m->tolerance[i], moves.usual, moves.share);
-		if (moves.share <= 1.0 / FEW_OTHERS)
+		share = (double) moves.all.mismatches / (double) t->elements;
+		if (share > TOLERANCE_MISSES || moves.all.error > TOLERANCE_FARTHEST)
+			m->facts.moves = fmin(fmax(m->facts.moves, moves.all.error), MOST_MOVES);
+		tolerance_widen(&m->tolerance[i], moves.usual, share);
+		if (share <= 1.0 / FEW_OTHERS)
 			continue;
 		rounded = m->tolerance[i];
 		rounded.widen = 1;

@@ -101,11 +101,9 @@ extern bool signal_of_change(Measure *m, int output, const void *ordinary, const
 /* How an output moves where the inputs of the reference are a little off. */
 typedef struct Moves
 {
+	Comparison	all;
 	double		usual;			/* tolerances that all but a hundredth of the elements move by */
-	double		most;			/* the largest, in tolerances */
-	double		share;			/* of the elements, that move by more than a tolerance */
 	size_t		farther;		/* elements that move by more than `usual` */
-	size_t		infinite;		/* expected elements that are no finite number */
 } Moves;
 
 extern bool signal_moves(Measure *m, int output, const void *expected, const void *moved,

@@ -356,7 +356,7 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 			if (probe->kind == PROBE_SCALE || probe->kind == PROBE_OUTLIERS)
 				t->misses = 1;
 		}
-		else if (moves.infinite > ordinary.infinite || !isfinite(moves.most)
+		else if (moves.all.infinite > ordinary.infinite || !isfinite(moves.all.error)
 				 || is_beyond_half(m, &m->tolerance[o], t))
 			*counts = false;
 		else if (probe->kind == PROBE_NEAR)
@@ -364,14 +364,14 @@ judge_probe(Checks *c, Probe *probe, const char *expected, const char *moved, bo
 			double		widest = fmin(TOLERANCE_MOVES * moves.usual, TOLERANCE_WIDEST);
 
 			/* Steps that ordinary inputs come near to, though the first one has not. */
-			tolerance_steps(t, moves.most > widest, m->output[o].elements, moves.most);
+			tolerance_steps(t, moves.all.error > widest, m->output[o].elements, moves.all.error);
 			m->tolerance[o] = *t;
 		}
 		else
 		{
 			t->share = moves.usual * TOLERANCE_MOVES > MOVES_MOST ? INFINITY
 				: t->share * fmax(1, TOLERANCE_MOVES * moves.usual);
-			tolerance_steps(t, moves.farther, m->output[o].elements, moves.most);
+			tolerance_steps(t, moves.farther, m->output[o].elements, moves.all.error);
 		}
 	}
 	return true;

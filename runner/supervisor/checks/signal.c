@@ -489,14 +489,13 @@ signal_moves(Measure *m, int output, const void *expected, const void *moved, co
 			 Moves *moves)
 {
 	size_t		few = (size_t) (TOLERANCE_MANY * (double) m->output[output].elements);
-	Comparison	c;
+	Comparison *all = &moves->all;
 
-	if (!m->backend->arrays->compare(m, expected, moved, output, t, &c))
+	if (!m->backend->arrays->compare(m, expected, moved, output, t, all))
 		return false;
-	*moves = (Moves) {.usual = c.error,.most = c.error,.infinite = c.infinite};
-	if (c.mismatches > 0 && !tensor_dtype_is_float(m->output[output].dtype))
-		moves->farther = c.mismatches;
-	else if (c.error > 1.0 / TOLERANCE_MOVES)
+	moves->usual = all->error;
+	moves->farther = tensor_dtype_is_float(m->output[output].dtype) ? 0 : all->mismatches;
+	if (moves->farther == 0 && all->error > 1.0 / TOLERANCE_MOVES)
 	{
 		moves->usual = 0.5 / TOLERANCE_MOVES;
 		do
@@ -505,9 +504,8 @@ signal_moves(Measure *m, int output, const void *expected, const void *moved, co
 			if (!count_movers(m, output, expected, moved, *t, moves->usual, &moves->farther))
 				return false;
 		} while (moves->farther > few && moves->usual < TOLERANCE_WIDEST);
-		moves->usual = fmin(moves->usual, c.error);
+		moves->usual = fmin(moves->usual, all->error);
 	}
-	moves->share = (double) c.mismatches / (double) m->output[output].elements;
 	return true;
 }
 

@@ -121,9 +121,9 @@ nvml_device(int index, NvmlDevice *device)
 /* times what a GPU's float32 units do, the most that its tensor cores do in half precision */
 #define TENSOR_CORES	16
 
-/* bytes of memory and operations a second at the highest clocks; false where not known */
-static bool
-nvml_light(int index, double *bandwidth, double *peak)
+/* notes bytes of memory and operations a second at the highest clocks, where they are known */
+static void
+note_light(int index, json_t *details)
 {
 	NvmlRef		ref;
 	unsigned int bits,
@@ -136,11 +136,10 @@ nvml_light(int index, double *bandwidth, double *peak)
 		|| nvml.DeviceGetMaxClockInfo(ref, 2, &memory_mhz) != 0
 		|| nvml.DeviceGetMemoryBusWidth(ref, &bits) != 0
 		|| nvml.DeviceGetNumGpuCores(ref, &cores) != 0)
-		return false;
+		return;
 	/* two transfers, and a multiplication and an addition, a cycle */
-	*bandwidth = 2e6 * memory_mhz * bits / 8;
-	*peak = 2e6 * mhz * cores * TENSOR_CORES;
-	return true;
+	json_object_set_new(details, "bandwidth", json_real(2e6 * memory_mhz * bits / 8));
+	json_object_set_new(details, "peak", json_real(2e6 * mhz * cores * TENSOR_CORES));
 }
 
 bool
@@ -336,8 +335,6 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		json_t	   *languages = json_array();
 		json_t	   *problems = json_array();
 		json_t	   *details;
-		double		bandwidth,
-					peak;
 		bool		usable;
 
 		if (!nvml_device(i, &d))
@@ -347,9 +344,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 							"compute_capability",
 							json_sprintf("%d.%d", d.major_capability, d.minor_capability),
 							"driver", d.driver, "runner", CUDAL1_VERSION);
-		if (nvml_light(i, &bandwidth, &peak))
-			json_object_update_new(details, json_pack("{s:f, s:f}", "bandwidth", bandwidth, "peak",
-													  peak));
+		note_light(i, details);
 		device_note(problems, problem);
 		device_note(problems, driver_problem);
 		device_note(problems, gpu_kernels[0] ? NULL : GPU_NO_KERNELS);
