@@ -46,24 +46,6 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 	return executor->pool->address + t.address + tensor_place(layout, t.stride, element) * size;
 }
 
-/* An output that lies there, with these strides, or NULL where it is contiguous. */
-static bool
-gather(Measure *m, const Tensor *layout, CuAddress from, const int64_t *stride, CuAddress to)
-{
-	CudaView	view = {.layout = *layout};
-	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
-	uint64_t	n = layout->elements;
-	void	   *parameters[] = {&from, &to, &size, &n, &view};
-
-	if (n == 0)
-		return true;
-	if (!stride)
-		return gpu_good(m, m->gpu->driver.MemcpyDtoD(to, from, layout->bytes),
-						"to compare outputs");
-	memcpy(view.stride, stride, sizeof(view.stride));
-	return gpu_launch(m, GPU_GATHER, n, 1, parameters);
-}
-
 bool
 gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
 		 const WireTensor *listed, void *out)
@@ -71,6 +53,10 @@ gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 	const Tensor *layout = &m->output[output];
 	Side		side = executor_side(executor);
 	CuAddress	from = gpu_outputs(arena, side, slot) + layout->offset;
+	CuAddress	to = (CuAddress) (uintptr_t) out;
+	CudaView	view = {.layout = *layout};
+	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
+	void	   *parameters[] = {&from, &to, &size, &view.layout.elements, &view};
 	bool		contiguous = true;
 
 	if (m->backend->module)
@@ -78,8 +64,12 @@ gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 		if (!is_view(m, executor, output, listed, &contiguous))
 			return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
 		from = executor->pool->address + listed->address;
+		memcpy(view.stride, listed->stride, sizeof(view.stride));
 	}
-	return gather(m, layout, from, contiguous ? NULL : listed->stride, (CuAddress) (uintptr_t) out)
+	return (layout->elements == 0
+			|| (contiguous ? gpu_good(m, m->gpu->driver.MemcpyDtoD(to, from, layout->bytes),
+									  "to compare outputs")
+				: gpu_launch(m, GPU_GATHER, layout->elements, 1, parameters)))
 		&& gpu_synchronize(m);
 }
 
