@@ -612,8 +612,9 @@ def main():
         os.close(4)
         sys.exit(build(guard, 3, sys.argv[4], data_bytes, sys.argv[5] == "ahead"))
     zygote = socket.socket(fileno=3)
-    os.dup2(4, wire.FD_FILTER)
-    os.close(4)
+    # forks have control memory of their own
+    os.dup2(5, wire.FD_FILTER)
+    os.closerange(4, 6)
     guard.threads = int(sys.argv[5])
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
     # forks

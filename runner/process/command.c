@@ -82,7 +82,8 @@ was_halted(const Executor *executor)
 static ExecutorResult
 end_command(Executor *executor, double deadline)
 {
-	ExecutorResult result = message_receive(executor->sock, &executor->last.answer, deadline, NULL);
+	WireMessage answer;
+	ExecutorResult result = message_receive(executor->sock, &answer, deadline, NULL);
 	ExecutorResult freeze;
 
 	executor->last.halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
@@ -101,16 +102,13 @@ end_command(Executor *executor, double deadline)
 		executor_find_end(executor);
 	if (freeze != EXECUTOR_OK || result != EXECUTOR_OK)
 		return freeze != EXECUTOR_OK ? freeze : result;
-	if (executor->last.answer.nonce != executor->last.asked.nonce
-		|| executor->last.answer.op != executor->last.asked.op)
+	if (answer.nonce != executor->last.asked.nonce || answer.op != executor->last.asked.op)
 		return EXECUTOR_FORGED;
-	executor->value = executor->last.answer.value;
-	if (executor->last.answer.status == WIRE_OK)
-		return EXECUTOR_OK;
-	text_clean(executor->text, sizeof(executor->text), executor->control->text,
-			   sizeof(executor->control->text));
-	return executor->last.answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
-		: executor->last.answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+	executor->value = answer.value;
+	if (answer.status != WIRE_OK)
+		text_clean(executor->text, sizeof(executor->text), executor->control->text,
+				   sizeof(executor->control->text));
+	return answer.status <= WIRE_FAULTED ? (ExecutorResult) answer.status : EXECUTOR_FAILED;
 }
 
 ExecutorResult
@@ -119,28 +117,23 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 {
 	/* Whether all that should be stopped are, before the clock starts. */
 	StoppedVerdict verdict = stopped_check();
-	ExecutorResult result = EXECUTOR_ENDED;
-	bool		sent;
+	bool		begun;
 
 	executor->intruder = verdict == STOPPED_NOT_CANDIDATE;
-	if (verdict != STOPPED_ALL)
-		return EXECUTOR_AWAKE;
-	executor->last.limit = timeout;
-	executor->last.begun = clock_now();
-	executor->last.halted = false;
-	executor->last.resumed = stopped_continued;
+	executor->last = (Command) {.limit = timeout,.begun = clock_now(),
+		.resumed = stopped_continued,.asked = {.nonce = random_secret(),.op = op,.count = count,
+			.flags = flags,.seed = seed}};
 	executor->listed_run = 0;
 	executor->text[0] = '\0';
-	executor->last.asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
-		.flags = flags, .seed = seed};
-	sent = message_send(executor->sock, &executor->last.asked, &executor->handed,
-						executor->handed >= 0, MSG_DONTWAIT);
+	if (verdict != STOPPED_ALL)
+		return EXECUTOR_AWAKE;
+	begun = message_send(executor->sock, &executor->last.asked, &executor->handed,
+						 executor->handed >= 0, MSG_DONTWAIT)
+		&& executor_thaw(executor) == EXECUTOR_OK;
 	executor->handed = -1;
-	if (sent)
-		result = executor_thaw(executor);
-	if (result == EXECUTOR_ENDED)
+	if (!begun)
 		executor_find_end(executor);
-	return result;
+	return begun ? EXECUTOR_OK : EXECUTOR_ENDED;
 }
 
 /*
@@ -212,16 +205,14 @@ executor_end_window(Executor *executor, bool all)
 }
 
 ExecutorResult
-executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-				 double timeout, double *elapsed)
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, double timeout)
 {
-	ExecutorResult result = executor_begin(executor, op, count, flags, seed, timeout);
+	ExecutorResult result = executor_begin(executor, op, count, flags, 0, timeout);
 
-	if (result == EXECUTOR_OK)
-		executor_await(&executor, 1);
-	if (elapsed)
-		*elapsed = result == EXECUTOR_OK ? executor->last.took : 0;
-	return result == EXECUTOR_OK ? executor->last.result : result;
+	if (result != EXECUTOR_OK)
+		return result;
+	executor_await(&executor, 1);
+	return executor->last.result;
 }
 
 /*

@@ -37,17 +37,14 @@ executor_init(Executor *executor)
 		executor->handed = -1;
 }
 
-static ExecutorResult
-attach(Executor *executor, double seconds)
+ExecutorResult
+executor_ready(Executor *executor, double seconds)
 {
 	WireMessage hello;
 	char		path[64];
-	ExecutorResult result = message_receive(executor->sock, &hello, clock_now() + seconds,
-											&executor->pid);
 
-	if (result != EXECUTOR_OK)
-		return result == EXECUTOR_FORGED ? EXECUTOR_BROKEN : result;
-	if (hello.op != WIRE_HELLO || executor->pid <= 0)
+	if (message_receive(executor->sock, &hello, clock_now() + seconds, &executor->pid)
+		!= EXECUTOR_OK || hello.op != WIRE_HELLO || executor->pid <= 0)
 		return EXECUTOR_BROKEN;
 	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
@@ -78,49 +75,39 @@ begin(Executor *executor, int *theirs)
 }
 
 ExecutorResult
-executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd,
-			   double seconds)
+executor_start(Executor *executor, Sandbox *sandbox, const int *fds, int nfds)
 {
 	int			theirs;
-	ExecutorResult result;
 
 	if (!begin(executor, &theirs))
 		return EXECUTOR_BROKEN;
-	sandbox->nfds = 6;
-	memcpy(sandbox->fds, (int[]) {theirs, executor->control_fd, arena->inputs_fd,
-		arena->outputs_fd, call_fd, filter_fd}, 6 * sizeof(int));
+	sandbox->fds[0] = theirs;
+	sandbox->fds[1] = executor->control_fd;
+	memcpy(sandbox->fds + 2, fds, (size_t) nfds * sizeof(int));
+	sandbox->nfds = nfds + 2;
 	sandbox->output_fd = executor->log_fd;
 	executor->sandbox = sandbox_start(sandbox);
 	close(theirs);
-	if (executor->sandbox < 0)
-		return EXECUTOR_BROKEN;
-	result = attach(executor, seconds);
-	return result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result;
+	return executor->sandbox < 0 ? EXECUTOR_BROKEN : EXECUTOR_OK;
 }
 
 ExecutorResult
-executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds)
+executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds, double seconds)
 {
 	int			all[MESSAGE_HANDED];
 	WireMessage command = {.op = WIRE_FORK,.nonce = random_secret()};
 	int			theirs;
-	int			n = 3;
 	bool		sent;
 
 	if (!begin(executor, &theirs))
 		return EXECUTOR_BROKEN;
 	executor->zygote = zygote;
 	executor->forked = command.nonce;
-	all[0] = theirs;
-	all[1] = executor->control_fd;
-	all[2] = executor->log_fd;
-	for (int i = 0; i < nfds && n < MESSAGE_HANDED; i++)
-		all[n++] = fds[i];
-	sent = message_send(zygote->sock, &command, all, n, 0);
+	memcpy(all, (int[]) {theirs, executor->control_fd, executor->log_fd}, 3 * sizeof(int));
+	memcpy(all + 3, fds, (size_t) nfds * sizeof(int));
+	sent = message_send(zygote->sock, &command, all, nfds + 3, 0);
 	close(theirs);
-	if (!sent)
-		return EXECUTOR_BROKEN;
-	return attach(executor, seconds);
+	return sent ? executor_ready(executor, seconds) : EXECUTOR_BROKEN;
 }
 
 ExecutorResult
@@ -292,51 +279,4 @@ executor_end(Executor *executor)
 			close(fd);
 	}
 	executor_init(executor);
-}
-
-ExecutorResult
-zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
-{
-	int			pair[2];
-
-	zygote->log_fd = log_file();
-	if (zygote->log_fd < 0 || message_pair(pair) != 0)
-		return EXECUTOR_BROKEN;
-	zygote->sock = pair[0];
-	sandbox->fds[0] = pair[1];
-	sandbox->fds[1] = filter_fd;
-	sandbox->nfds = 2;
-	sandbox->output_fd = zygote->log_fd;
-	zygote->sandbox = sandbox_start(sandbox);
-	close(pair[1]);
-	return zygote->sandbox < 0 ? EXECUTOR_BROKEN : EXECUTOR_OK;
-}
-
-ExecutorResult
-zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
-{
-	WireMessage hello;
-	int			status;
-	ExecutorResult result = message_receive(zygote->sock, &hello, clock_now() + seconds, NULL);
-
-	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
-		return EXECUTOR_OK;
-	if (sandbox_wait(zygote->sandbox, 0.2, &status))
-		zygote->sandbox = 0;
-	/* a traceback names its error last */
-	log_read(zygote->log_fd, true, text, size);
-	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
-}
-
-void
-zygote_end(Zygote *zygote)
-{
-	if (zygote->sandbox > 0)
-		sandbox_end(zygote->sandbox);
-	if (zygote->sock >= 0)
-		close(zygote->sock);
-	if (zygote->log_fd >= 0)
-		close(zygote->log_fd);
-	zygote->sandbox = 0;
-	zygote->sock = zygote->log_fd = -1;
 }

@@ -127,10 +127,10 @@ extern volatile sig_atomic_t executor_cancelled;
 /* Results of a message to an executor; Executor has further details. */
 typedef enum ExecutorResult
 {
-	EXECUTOR_OK,
-	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
-	EXECUTOR_UNSUPPORTED,		/* `text` says what */
-	EXECUTOR_FAULTED,			/* a kernel of the code ended by a fault; `text` says which */
+	EXECUTOR_OK = WIRE_OK,
+	EXECUTOR_FAILED = WIRE_FAILED,	/* `text` says how, as of the next two */
+	EXECUTOR_UNSUPPORTED = WIRE_UNSUPPORTED,
+	EXECUTOR_FAULTED = WIRE_FAULTED,
 	EXECUTOR_TIMEOUT,
 	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
@@ -191,24 +191,7 @@ extern void log_read(int fd, bool end, char *text, size_t size);
 /* a memfd of a fixed size, mapped writable here; -1: errno says why. `seals`: more of them */
 extern int	shared_memory(const char *name, size_t bytes, int seals, void **address);
 
-/* executor.c: a process that has imported PyTorch and forks executors */
-
-typedef struct Zygote
-{
-	pid_t		sandbox;
-	int			sock;
-	int			log_fd;
-} Zygote;
-
-/*
- * starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it
- * printed
- */
-extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
-extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
-extern void zygote_end(Zygote *zygote);
-
-/* start an executor, freeze and thaw it, have it run, read its outputs */
+/* executor.c: start an executor, freeze and thaw it, have it run, read its outputs */
 
 /* files of a process in /proc/PID */
 typedef struct ProcFiles
@@ -218,11 +201,10 @@ typedef struct ProcFiles
 	int			tasks;			/* the folder task */
 } ProcFiles;
 
-/* A command to an executor, and its answer. */
+/* A command to an executor, and what came of it. */
 typedef struct Command
 {
 	WireMessage asked;
-	WireMessage answer;
 	double		limit;			/* seconds that it may take */
 	double		begun;
 	/* of executor_begin(): seconds until the answer, and what came of it */
@@ -233,11 +215,12 @@ typedef struct Command
 	bool		halted;
 } Command;
 
+/* or a zygote: a process that has imported PyTorch, and forks executors */
 typedef struct Executor
 {
 	/* outermost process of its own sandbox; 0 if forked from a zygote */
 	pid_t		sandbox;
-	Zygote	   *zygote;
+	struct Executor *zygote;
 	uint64_t	forked;			/* the nonce that the zygote was asked for it with */
 	pid_t		pid;			/* as the supervisor sees it */
 	int			pidfd;
@@ -270,10 +253,15 @@ typedef struct Executor
 /* Sets a handle without a process; executor_end() does nothing then. */
 extern void executor_init(Executor *executor);
 
-/* the executor gets descriptors 3.. as wire.h says */
-extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena,
-									 int call_fd, int filter_fd, double seconds);
-extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,
+/*
+ * Starts a process with its socket, its control memory and these descriptors from 3 on.
+ * executor_ready() waits until it says hello. executor_fork() does both. EXECUTOR_OK, or
+ * EXECUTOR_BROKEN
+ */
+extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const int *fds,
+									 int nfds);
+extern ExecutorResult executor_ready(Executor *executor, double seconds);
+extern ExecutorResult executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds,
 									double seconds);
 extern void executor_end(Executor *executor);
 /* Kills without waiting for the end; executor_end() follows. */
@@ -318,8 +306,7 @@ extern double reading_seconds(const Executor *executor, const Reading *from, con
  * frozen
  */
 extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count,
-									   uint32_t flags, uint64_t seed, double timeout,
-									   double *elapsed);
+									   uint32_t flags, double timeout);
 
 /*
  * Commands in two steps, so that several processes are at work side by side while no clock runs:

@@ -56,7 +56,7 @@ measure_run(Measure *m)
 
 	m->live.filter_fd = -1;
 	for (int i = 0; i < ZYGOTES; i++)
-		m->live.zygote[i].sock = m->live.zygote[i].log_fd = -1;
+		executor_init(&m->live.zygote[i]);
 	random_secret_key(&key);
 	random_seed(&m->random, &key);
 	m->live.weights = random_next(&m->random);
@@ -92,7 +92,7 @@ measure_run(Measure *m)
 	if (m->live.generating)
 		measure_end(m, &m->live.generator);
 	for (int i = 0; i < ZYGOTES; i++)
-		zygote_end(&m->live.zygote[i]);
+		executor_end(&m->live.zygote[i]);
 	signal_forget(m);
 	gpu_close(m);
 	build_end(m);

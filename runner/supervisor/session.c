@@ -31,10 +31,7 @@ start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *
 	cpu_set_t	others;
 
 	if (result != EXECUTOR_OK)
-		return measure_failed(m, side, executor,
-							  result == EXECUTOR_TIMEOUT
-							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
-							  "at its start");
+		return measure_failed(m, side, executor, result, "at its start");
 	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);
@@ -203,7 +200,6 @@ measure_single(Measure *m, Executor *executor, uint32_t slot, uint64_t seed)
 	Side		side = executor_side(executor);
 	double		limit = measure_run_limit(m, side);
 	double		started = clock_now();
-	double		elapsed;
 	ExecutorResult result;
 	bool		good;
 
@@ -211,11 +207,11 @@ measure_single(Measure *m, Executor *executor, uint32_t slot, uint64_t seed)
 		limit = fmax(limit, first_limit(m, executor));
 	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), 0, left_of(m, limit), &elapsed);
+	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), left_of(m, limit));
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{
-		m->code[side]->first_seconds += elapsed;
+		m->code[side]->first_seconds += executor->last.took;
 		executor->met = true;
 	}
 	measure_spent(m, first ? SPENT_FIRST : SPENT_CHECK, started);

@@ -211,7 +211,7 @@ typedef struct Processes
 {
 	int			filter_fd;
 	/* pytorch: two seats, which each side takes in turn, and the generator's */
-	Zygote		zygote[ZYGOTES];
+	Executor	zygote[ZYGOTES];
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */

@@ -247,7 +247,7 @@ halted(bool process, bool supervisor, double late)
 static int
 end_of_fork(Executor *executor)
 {
-	Zygote		zygote = {.sock = -1};
+	Executor	zygote = {.sock = -1};
 
 	executor->zygote = &zygote;
 	executor->ended = false;

@@ -56,9 +56,10 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->code[code]->library, false, inside};
-	result = executor_start(executor, sandbox, arena, call_fd, m->live.filter_fd, START_SECONDS);
+	result = executor_start(executor, sandbox, (int[]) {arena->inputs_fd, arena->outputs_fd,
+							call_fd, m->live.filter_fd}, 4);
 	close(call_fd);
-	return result;
+	return result == EXECUTOR_OK ? executor_ready(executor, START_SECONDS) : result;
 }
 
 bool
@@ -83,8 +84,8 @@ torch_hand_arena(Measure *m, Arena *arena)
 	m->live.generator.control->slot_bytes = m->inputs.slot_bytes;
 	m->live.generator.control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->inputs.slot_bytes);
 	m->live.generator.control->gpu_bytes[1] = 0;
-	result = executor_command(&m->live.generator, op, arena->slots, 0, 0,
-							  m->job->profile.build_seconds, NULL);
+	result = executor_command(&m->live.generator, op, arena->slots, 0,
+							  m->job->profile.build_seconds);
 	measure_spent(m, SPENT_INPUTS, start);
 	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
 }
@@ -92,8 +93,8 @@ torch_hand_arena(Measure *m, Arena *arena)
 bool
 torch_generate(Measure *m, Arena *arena, uint32_t n)
 {
-	ExecutorResult result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0, 0,
-											 m->job->profile.build_seconds, NULL);
+	ExecutorResult result = executor_command(&m->live.generator, WIRE_GENERATE, n, 0,
+											 m->job->profile.build_seconds);
 
 	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
 }

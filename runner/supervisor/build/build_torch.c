@@ -159,7 +159,7 @@ build_zygotes(Measure *m)
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
-		if (zygote_start(&m->live.zygote[z], &sandbox, m->live.filter_fd) != EXECUTOR_OK)
+		if (executor_start(&m->live.zygote[z], &sandbox, &m->live.filter_fd, 1) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
@@ -170,13 +170,16 @@ build_zygotes(Measure *m)
 		return false;
 	for (int i = 0; i < ZYGOTES; i++)
 	{
-		ExecutorResult result = zygote_ready(&m->live.zygote[i], m->job->profile.build_seconds,
-											 text, sizeof(text));
+		Executor   *zygote = &m->live.zygote[i];
 
-		if (result != EXECUTOR_OK)
-			return !build_without_sandbox(m)
-				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s",
-							m->options->python, text[0] ? ": " : "", text);
+		if (executor_ready(zygote, m->job->profile.build_seconds) == EXECUTOR_OK)
+			continue;
+		executor_find_end(zygote);
+		/* a traceback names its error last */
+		log_read(zygote->log_fd, true, text, sizeof(text));
+		return !build_without_sandbox(m)
+			&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s",
+						m->options->python, text[0] ? ": " : "", text);
 	}
 	parse(m);
 	heat_enter_all(m);

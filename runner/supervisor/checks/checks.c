@@ -332,8 +332,8 @@ run_reference(Checks *c, bool *agree)
 static bool
 name_state(Measure *m, Executor *executor)
 {
-	ExecutorResult result = executor_command(executor, WIRE_STATE, 0, 0, 0,
-											 m->job->profile.build_seconds, NULL);
+	ExecutorResult result = executor_command(executor, WIRE_STATE, 0, 0,
+											 m->job->profile.build_seconds);
 
 	if (!measure_failed(m, SIDE_REFERENCE, executor, result, "when asked for its state"))
 		return false;
@@ -375,8 +375,8 @@ note_work(Checks *c)
 		bytes += m->output[i].bytes;
 	json_object_set_new(m->result->evidence, "bytes", json_integer((json_int_t) bytes));
 	if (m->backend->module && c->other.control
-		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, 0, m->job->profile.build_seconds,
-							NULL) == EXECUTOR_OK
+		&& executor_command(&c->other, WIRE_OPERATIONS, 0, 0, m->job->profile.build_seconds)
+		== EXECUTOR_OK
 		&& c->other.value > 0)
 		json_object_set_new(m->result->evidence, "operations",
 							json_integer((json_int_t) c->other.value));
