@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
 
@@ -73,7 +72,7 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 static bool
 was_halted(const Executor *executor)
 {
-	return stopped_look(executor->proc.stat).letter == 'T'
+	return proc_look(executor->proc.stat).state == 'T'
 		|| stopped_continued != executor->last.resumed
 		|| clock_now() > executor->last.begun + executor->last.limit + HELD_SECONDS;
 }

@@ -41,18 +41,14 @@ ExecutorResult
 executor_ready(Executor *executor, double seconds)
 {
 	WireMessage hello;
-	char		path[64];
 
 	if (message_receive(executor->sock, &hello, clock_now() + seconds, &executor->pid)
 		!= EXECUTOR_OK || hello.op != WIRE_HELLO || executor->pid <= 0)
 		return EXECUTOR_BROKEN;
 	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
-	executor->proc.stat = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
-	executor->proc.schedstat = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) executor->pid);
-	executor->proc.tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	executor->proc.stat = proc_open(executor->pid, "stat");
+	executor->proc.schedstat = proc_open(executor->pid, "schedstat");
+	executor->proc.tasks = proc_open(executor->pid, "task");
 	clock_getcpuclockid(executor->pid, &executor->cpu_clock);
 	return executor->pidfd >= 0 && executor->proc.stat >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
@@ -122,13 +118,13 @@ executor_freeze(Executor *executor)
 		return EXECUTOR_ENDED;
 	for (int spins = 0;; spins++)
 	{
-		ProcessState process = stopped_look(executor->proc.stat);
+		ProcStat	process = proc_look(executor->proc.stat);
 
-		if (process.letter == 0)
+		if (process.state == 0)
 			return EXECUTOR_ENDED;
-		if (process.still && (process.threads == 1 || stopped_threads(executor->pid)))
+		if (stopped_whole(&process, executor->pid))
 		{
-			if (process.letter == 'Z' && process.threads == 1)
+			if (process.state == 'Z' && process.threads == 1)
 				return EXECUTOR_ENDED;
 			executor->frozen = true;
 			return EXECUTOR_OK;
@@ -226,9 +222,9 @@ executor_find_end(Executor *executor)
 	if (executor->zygote && await_end(executor))
 	{
 		/* The kernel keeps it until the zygote, if it is not gone as well, may let it go. */
-		ProcessState state = stopped_look(executor->proc.stat);
+		ProcStat	process = proc_look(executor->proc.stat);
 
-		executor->wait_status = state.letter == 0 ? SIGKILL : state.status;
+		executor->wait_status = process.state == 0 ? SIGKILL : process.status;
 	}
 	else if (!executor->zygote && sandbox_wait(executor->sandbox, 2, &status))
 	{

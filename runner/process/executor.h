@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"
@@ -370,20 +371,8 @@ extern int	executor_count_written(const Executor *executor, const uint64_t *addr
 
 /* stopped.c: are the processes that should be stopped really stopped? */
 
-typedef struct ProcessState
-{
-	char		letter;			/* as in proc(5); 0: gone */
-	bool		still;			/* stopped, or at its end */
-	bool		exiting;
-	long		threads;
-	int			status;			/* of a process that has ended, as wait(2) gives it */
-} ProcessState;
-
-/* of the first thread, from a descriptor of /proc/PID/stat */
-extern ProcessState stopped_look(int stat_fd);
-
-/* whether every thread of a process is stopped, or at its end */
-extern bool stopped_threads(pid_t pid);
+/* whether every thread of a process is stopped, or at its end; first: the stat of the first one */
+extern bool stopped_whole(const ProcStat *first, pid_t pid);
 
 /*
  * Notes that a process was seen to be stopped and should stay so; that it is resumed or ended. Its

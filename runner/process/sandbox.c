@@ -28,7 +28,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
 
@@ -324,20 +323,20 @@ sandbox_sweep(void)
 					parent;
 		char		text[sizeof(options)];
 		struct stat st;
-		FILE	   *command;
+		int			command;
 
 		if (pid <= 0 || !proc_stat(pid, &own) || strcmp(own.name, BWRAP) != 0
 			|| !proc_stat(own.parent, &parent) || strcmp(parent.name, BWRAP) == 0
 			|| strcmp(parent.name, SANDBOX_SUPERVISOR) == 0)
 			continue;
 		command = proc_open(pid, "cmdline");
-		if (!command)
+		if (command < 0)
 			continue;
-		if (fstat(fileno(command), &st) == 0 && st.st_uid == geteuid()
-			&& fread(text, 1, sizeof(text), command) == sizeof(options)
+		if (fstat(command, &st) == 0 && st.st_uid == geteuid()
+			&& read(command, text, sizeof(text)) == (ssize_t) sizeof(options)
 			&& memcmp(text, options, sizeof(options)) == 0)
 			kill(pid, SIGKILL);
-		fclose(command);
+		close(command);
 	}
 	if (processes)
 		closedir(processes);

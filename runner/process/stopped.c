@@ -18,13 +18,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/proc.h"
 #include "process/executor.h"
 
 #define MAX_STOPPED		64
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
-#define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
 
 typedef struct Stopped
 {
@@ -39,22 +37,6 @@ static Stopped all[MAX_STOPPED];
 static sig_atomic_t continued;
 
 volatile sig_atomic_t stopped_continued;
-
-ProcessState
-stopped_look(int stat_fd)
-{
-	ProcessState state = {.threads = 1};
-	ProcStat	stat;
-	char		text[1024];
-	ssize_t		n = pread(stat_fd, text, sizeof(text) - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	if (!proc_parse(text, &stat))
-		return state;
-	return (ProcessState) {.letter = stat.state, .threads = stat.threads,
-		.still = strchr("TtZX", stat.state) != NULL, .exiting = stat.flags & FLAG_EXITING,
-		.status = stat.status};
-}
 
 typedef struct Threads
 {
@@ -74,7 +56,7 @@ look_at_threads(pid_t pid)
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)) != NULL)
 	{
-		ProcessState state;
+		ProcStat	stat;
 		int			fd;
 
 		snprintf(path, sizeof(path), "%s/stat", entry->d_name);
@@ -82,10 +64,11 @@ look_at_threads(pid_t pid)
 		/* It is gone, or no thread. */
 		if (fd < 0)
 			continue;
-		state = stopped_look(fd);
+		stat = proc_look(fd);
 		close(fd);
-		found.moving |= state.letter != 0 && !state.still;
-		found.alive |= state.letter != 0 && !strchr("ZX", state.letter) && !state.exiting;
+		found.moving |= stat.state != 0 && !stat.still;
+		found.alive |= stat.state != 0 && !strchr("ZX", stat.state)
+			&& !(stat.flags & PROC_EXITING);
 	}
 	if (tasks)
 		closedir(tasks);
@@ -93,9 +76,9 @@ look_at_threads(pid_t pid)
 }
 
 bool
-stopped_threads(pid_t pid)
+stopped_whole(const ProcStat *first, pid_t pid)
 {
-	return !look_at_threads(pid).moving;
+	return first->still && (first->threads == 1 || !look_at_threads(pid).moving);
 }
 
 static Stopped *
@@ -129,10 +112,9 @@ stopped_released(int pidfd)
 static bool
 runs(const Stopped *s)
 {
-	ProcessState state = stopped_look(s->stat_fd);
+	ProcStat	first = proc_look(s->stat_fd);
 
-	return state.letter != 0
-		&& (!state.still || (state.threads > 1 && look_at_threads(s->pid).moving));
+	return first.state != 0 && !stopped_whole(&first, s->pid);
 }
 
 StoppedVerdict

@@ -4,6 +4,11 @@
  *		not taken for one that can't be. And what a window asks of a process and hears from it.
  */
 #define _GNU_SOURCE
+#include "../../runner/common/proc.h"
+
+static ProcStat look_awake(int fd);
+
+#define proc_look look_awake
 #include "../../runner/process/executor.c"
 
 static int	signals;			/* so many calls of poll() are ended by one */
@@ -13,10 +18,8 @@ static double limit = 5;
 #include "../../runner/process/command.c"
 #include "../../runner/process/messages.c"
 #include <sys/prctl.h>
-
-#define stopped_look look_really
+#undef proc_look
 #include "../../runner/process/stopped.c"
-#undef stopped_look
 #include "../../runner/process/arena.c"
 #include "../../runner/common/text.c"
 #include "../../runner/common/random.c"
@@ -26,12 +29,12 @@ static double limit = 5;
 static pid_t child;
 static int	wakings;			/* before as many looks it is woken */
 
-ProcessState
-stopped_look(int stat_fd)
+static ProcStat
+look_awake(int fd)
 {
 	if (wakings-- > 0)
 		kill(child, SIGCONT);
-	return look_really(stat_fd);
+	return proc_look(fd);
 }
 
 /* what starts and ends processes is not tried here */
@@ -121,7 +124,7 @@ window(int runs, bool honest, int *seen)
 	}
 	if (result == EXECUTOR_OK)
 		result = executor_end_window(&executor, *seen == 2);
-	if (result == EXECUTOR_OK && !look_really(executor.proc.stat).still)
+	if (result == EXECUTOR_OK && !proc_look(executor.proc.stat).still)
 		result = EXECUTOR_BROKEN;
 	executor_kill(&executor);
 	waitpid(child, NULL, 0);
@@ -171,7 +174,7 @@ start_answering(Executor *executor, const Executor *after, bool answers)
 		{
 			WireMessage answer = {.nonce = asked.nonce,.op = asked.op,.status = WIRE_OK};
 
-			while (after && !look_really(after->proc.stat).still)
+			while (after && !proc_look(after->proc.stat).still)
 				;
 			send(pair[1], &answer, sizeof(answer), 0);
 		}
@@ -297,11 +300,11 @@ main(void)
 	check(executor_freeze(&executor) == EXECUTOR_OK && executor.frozen, "a process is stopped");
 	check(executor_thaw(&executor) == EXECUTOR_OK && !executor.frozen, "and goes on");
 	wakings = 1;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.proc.stat).still,
+	check(executor_freeze(&executor) == EXECUTOR_OK && proc_look(executor.proc.stat).still,
 		  "one that is woken before it was seen to stop is stopped again");
 	executor_thaw(&executor);
 	wakings = 100;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.proc.stat).still,
+	check(executor_freeze(&executor) == EXECUTOR_OK && proc_look(executor.proc.stat).still,
 		  "as often as it takes");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

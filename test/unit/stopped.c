@@ -25,7 +25,7 @@ count_signal(int signal)
 static bool
 is_still(const Child *c)
 {
-	return stopped_look(c->stat_fd).still;
+	return proc_look(c->stat_fd).still;
 }
 
 /* stopped and noted, as executor_freeze() leaves it */
