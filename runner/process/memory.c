@@ -122,7 +122,7 @@ executor_fetch(const Executor *executor, const WireStretch *stretch)
 
 /*
  * Noise over the pieces of a view with gaps, or a turned one. Of many some that are drawn will do.
- * As many as the noise covers are written by one call, since a core cools while it waits.
+ * One call writes them, since a core cools while it waits, unless the noise is shorter than each.
  */
 static bool
 write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
@@ -132,7 +132,8 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 	size_t		pieces = layout->elements / piece;
 	size_t		n = pieces > NOISY ? NOISY : pieces;
 	size_t		each = piece * size;
-	size_t		covered = bytes / each;
+	size_t		apart = each <= bytes / NOISY ? each : 0;
+	struct iovec local[NOISY];
 	struct iovec remote[NOISY];
 
 	for (size_t i = 0; i < n; i++)
@@ -140,19 +141,13 @@ write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t p
 		size_t		first = piece * (pieces > NOISY ? random_below(random, pieces) : i);
 		uint64_t	address = tensor->address + size * tensor_place(layout, tensor->stride, first);
 
-		if (covered == 0 && !write_stretch(pid, address, each, noise, bytes))
+		if (each > bytes && !write_stretch(pid, address, each, noise, bytes))
 			return false;
+		local[i] = (struct iovec) {(char *) noise + i * apart, each};
 		remote[i] = (struct iovec) {(void *) (uintptr_t) address, each};
 	}
-	for (size_t i = 0; covered > 0 && i < n; i += covered)
-	{
-		size_t		count = n - i < covered ? n - i : covered;
-		struct iovec local = {noise, count * each};
-
-		if (process_vm_writev(pid, &local, 1, remote + i, count, 0) != (ssize_t) local.iov_len)
-			return false;
-	}
-	return true;
+	return each > bytes
+		|| process_vm_writev(pid, local, n, remote, n, 0) == (ssize_t) (n * each);
 }
 
 ExecutorResult
@@ -183,31 +178,29 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 	size_t		piece;
 	uint64_t	span;
 	char	   *memory;
+	bool		good;
 
 	if (layout->elements == 0)
 		return EXECUTOR_OK;
 	if (!executor_is_view(tensor, layout, &piece, &span))
 		return EXECUTOR_FORGED;
 	if (piece == layout->elements)
-		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK
-			: EXECUTOR_FORGED;
-	if (span > 4 * layout->elements + (1 << 16))
-		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK
-			: EXECUTOR_FORGED;
-	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
-	memory = malloc(span * size);
-	if (!memory)
-		return EXECUTOR_BROKEN;
-	if (!read_memory(executor->pid, tensor->address, memory, span * size))
+		good = read_memory(executor->pid, tensor->address, out, layout->bytes);
+	else if (span > 4 * layout->elements + (1 << 16))
+		good = read_pieces(executor->pid, tensor, layout, piece, out);
+	else
 	{
+		/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
+		memory = malloc(span * size);
+		if (!memory)
+			return EXECUTOR_BROKEN;
+		good = read_memory(executor->pid, tensor->address, memory, span * size);
+		for (size_t i = 0; good && i < layout->elements; i++)
+			memcpy((char *) out + i * size,
+				   memory + tensor_place(layout, tensor->stride, i) * size, size);
 		free(memory);
-		return EXECUTOR_FORGED;
 	}
-	for (size_t i = 0; i < layout->elements; i++)
-		memcpy((char *) out + i * size, memory + tensor_place(layout, tensor->stride, i) * size,
-			   size);
-	free(memory);
-	return EXECUTOR_OK;
+	return good ? EXECUTOR_OK : EXECUTOR_FORGED;
 }
 
 int
