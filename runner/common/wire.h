@@ -200,7 +200,7 @@ typedef struct WireCall
 #define WIRE_FD_INPUTS		5
 #define WIRE_FD_OUTPUTS		6
 #define WIRE_FD_CALL		7
-/* system call filters as two length-prefixed BPF programs: before loading, after */
+/* filters of system calls as BPF: before loading; of C, behind an instruction of zeros, after it */
 #define WIRE_FD_FILTER		8
 
 #endif							/* CUDAL1_WIRE_H */

@@ -56,23 +56,23 @@ static struct sock_fprog program[2];
 int
 cudal1_guard_read(void)
 {
-	off_t		at = 0;
+	const struct sock_filter end = {0};
+	struct stat file;
+	struct sock_filter *code;
+	size_t		first = 0;
+	size_t		n;
 
-	/* Read by position, because others read the same open file at the same time. */
-	for (int i = 0; i < 2; i++)
-	{
-		uint32_t	length;
-
-		if (pread(WIRE_FD_FILTER, &length, sizeof(length), at) != sizeof(length)
-			|| length % sizeof(struct sock_filter) != 0)
-			return -1;
-		program[i].len = (unsigned short) (length / sizeof(struct sock_filter));
-		program[i].filter = malloc(length);
-		if (!program[i].filter || pread(WIRE_FD_FILTER, program[i].filter, length,
-										at + (off_t) sizeof(length)) != (ssize_t) length)
-			return -1;
-		at += (off_t) (sizeof(length) + length);
-	}
+	if (fstat(WIRE_FD_FILTER, &file) != 0 || (code = malloc((size_t) file.st_size)) == NULL)
+		return -1;
+	/* by position, because others read the same open file at the same time */
+	if (pread(WIRE_FD_FILTER, code, (size_t) file.st_size, 0) != file.st_size)
+		return -1;
+	n = (size_t) file.st_size / sizeof(*code);
+	while (first < n && memcmp(&code[first], &end, sizeof(end)) != 0)
+		first++;
+	program[0] = (struct sock_fprog) {(unsigned short) first, code};
+	if (first < n)
+		program[1] = (struct sock_fprog) {(unsigned short) (n - first - 1), code + first + 1};
 	return close(WIRE_FD_FILTER);
 }
 

@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -49,13 +50,18 @@ static const struct
 	{RLIMIT_RTPRIO, 0},
 };
 
+/*
+ * A file with the filter of these classes, and perhaps a second one behind an instruction of zeros,
+ * which no filter has. -1: they can't be made
+ */
 static int
-outer_filter(bool gpu, bool mounts)
+filter_file(const char *classes, const char *second)
 {
-	const char	classes[3] = {gpu ? CALLS_BUILD_GPU : CALLS_BUILD, mounts ? CALLS_MOUNT : '\0'};
+	const struct sock_filter end = {0};
 	int			fd = memfd_create("filter", MFD_CLOEXEC);
 
 	if (fd >= 0 && calls_export(classes, fd)
+		&& (!second || (write(fd, &end, sizeof(end)) == sizeof(end) && calls_export(second, fd)))
 		&& lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	if (fd >= 0)
@@ -66,27 +72,10 @@ outer_filter(bool gpu, bool mounts)
 int
 sandbox_guard_filters(bool python, bool gpu)
 {
-	/* only C on a CPU has a second one, because it does without files once it is loaded */
-	const char	stages[2][2] = {{gpu ? CALLS_GPU : python ? CALLS_TORCH : CALLS_LOAD_C},
-	{gpu || python ? '\0' : CALLS_RUN_C}};
-	int			fd = memfd_create("filters", MFD_CLOEXEC);
-	bool		good = fd >= 0;
+	const char	first[] = {gpu ? CALLS_GPU : python ? CALLS_TORCH : CALLS_LOAD_C, '\0'};
 
-	for (int stage = 0; good && stage < 2; stage++)
-	{
-		off_t		at = lseek(fd, 0, SEEK_END);
-		uint32_t	length = 0;
-
-		good = write(fd, &length, sizeof(length)) == sizeof(length)
-			&& (stages[stage][0] == '\0' || calls_export(stages[stage], fd));
-		length = (uint32_t) (lseek(fd, 0, SEEK_END) - at - (off_t) sizeof(length));
-		good = good && pwrite(fd, &length, sizeof(length), at) == sizeof(length);
-	}
-	if (good)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	/* C on a CPU has a second one, because it does without files once it is loaded */
+	return filter_file(first, gpu || python ? NULL : (const char[]) {CALLS_RUN_C, '\0'});
 }
 
 typedef struct Arguments
@@ -177,8 +166,10 @@ static void
 child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent)
 {
 	const char *path = getenv("PATH");
-	int			null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int			fds[SANDBOX_MAX_FDS + 3];
+	int			n = 3 + sandbox->nfds;
+	int			fds[3 + SANDBOX_MAX_FDS] = {open("/dev/null", O_RDONLY), sandbox->output_fd,
+	sandbox->output_fd};
+	int			adjust;
 	sigset_t	none;
 
 	setsid();
@@ -192,20 +183,15 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 	if (sandbox->cores)
 		sched_setaffinity(0, sizeof(cpu_set_t), sandbox->cores);
 
+	memcpy(fds + 3, sandbox->fds, (size_t) sandbox->nfds * sizeof(int));
 	/* above every target first, so that no dup2 overwrites a source */
-	for (int i = 0; i < sandbox->nfds; i++)
-		fds[i] = fcntl(sandbox->fds[i], F_DUPFD_CLOEXEC, 64);
-	fds[sandbox->nfds] = fcntl(sandbox->output_fd, F_DUPFD_CLOEXEC, 64);
-	fds[sandbox->nfds + 1] = fcntl(filter_fd, F_DUPFD_CLOEXEC, 64);
-	dup2(null_fd, 0);
-	dup2(fds[sandbox->nfds], 1);
-	dup2(fds[sandbox->nfds], 2);
-	for (int i = 0; i < sandbox->nfds; i++)
-		dup2(fds[i], 3 + i);
-	for (int fd = 3 + sandbox->nfds; fd < 64; fd++)
-		if (fd != SECCOMP_TARGET_FD)
-			close(fd);
-	dup2(fds[sandbox->nfds + 1], SECCOMP_TARGET_FD);
+	for (int i = 0; i < n; i++)
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
+	filter_fd = fcntl(filter_fd, F_DUPFD_CLOEXEC, 64);
+	for (int i = 0; i < n; i++)
+		dup2(fds[i], i);
+	syscall(SYS_close_range, n, 63, 0);
+	dup2(filter_fd, SECCOMP_TARGET_FD);
 	syscall(SYS_close_range, 64, ~0U, 0);
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -220,12 +206,9 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 		limit(RLIMIT_DATA, sandbox->data_bytes);
 	if (sandbox->cpu_seconds > 0)
 		limit(RLIMIT_CPU, (rlim_t) sandbox->cpu_seconds + 1);
-	{
-		int			fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-		if (fd >= 0 && write(fd, "1000", 4) == 4)
-			close(fd);
-	}
+	adjust = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (adjust >= 0 && write(adjust, "1000", 4) == 4)
+		close(adjust);
 	/* Bubblewrap gets no other variable of ours, because code can look into its process. */
 	clearenv();
 	if (!sandbox->unsandboxed)
@@ -251,7 +234,9 @@ sandbox_start(const Sandbox *sandbox)
 	char		tmp_size[32];
 	pid_t		parent = getpid();
 	pid_t		pid;
-	int			filter_fd = outer_filter(sandbox->ndevices > 0, sandbox->mount_point != NULL);
+	int			filter_fd = filter_file((const char[]) {sandbox->ndevices > 0 ? CALLS_BUILD_GPU
+										: CALLS_BUILD, sandbox->mount_point ? CALLS_MOUNT : '\0',
+										'\0'}, NULL);
 
 	if (filter_fd < 0)
 	{
