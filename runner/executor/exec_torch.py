@@ -80,6 +80,8 @@ class Executor:
         self.task_source, self.code, self.built = common.read_sources(source_fd)
         self.outputs = []
         self.inputs = []
+        # addresses of results count from the base, and are below the bound: a GPU's pool
+        self.base, self.bound = 0, (1 << 64) - 1
         # where the inputs lie; which results of the last run were copied
         self.given = range(0)
         self.copies = []
@@ -145,9 +147,7 @@ class Executor:
         if self.gpu:
             (nbytes,) = self.control.words(wire.GPU_BYTES_AT, 1, "Q")
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
-
-            def view(slot, dtype, count, offset):
-                return self.gpu.view(dtype, count, slot * slot_bytes + offset)
+            view = self.gpu.view
         else:
             nbytes = os.fstat(self.memory_fd).st_size
             if nbytes:
@@ -155,10 +155,8 @@ class Executor:
                 memory = (ctypes.c_char * nbytes).from_address(address)
                 self.given = range(address, address + nbytes)
 
-            def view(slot, dtype, count, offset):
-                return torch.frombuffer(
-                    memory, dtype=dtype, count=count, offset=slot * slot_bytes + offset
-                )
+            def view(dtype, count, offset):
+                return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset)
         os.close(self.memory_fd)
         (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
         entries = [
@@ -166,7 +164,7 @@ class Executor:
             for i in range(n)
         ]
         self.inputs = calls.map_arguments(
-            entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots,
+            entries, self.control.words(wire.TRAITS_AT, len(entries), "I"), slots, slot_bytes,
             view, "cuda" if self.gpu else "cpu",
         )
 
@@ -197,6 +195,7 @@ class Executor:
                 self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"),
                 self.control.address(wire.POOL_USED_AT),
             )
+            self.base, self.bound = self.gpu.base, self.gpu.bytes
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed
@@ -228,9 +227,7 @@ class Executor:
             if state and isinstance(model, torch.nn.Module):
                 results.copy_weights(state, model)
         self.model = model
-        self.lazy_seed = None
-        if has_lazy_weights(model):
-            self.lazy_seed = seed
+        self.lazy_seed = seed if has_lazy_weights(model) else None
         if flags & wire.RESTORED:
             self.state = torch_state.State(model, self.code != "")
         self.seed = seeding(self.gpu)
@@ -352,8 +349,7 @@ class Executor:
         # places that are no memory of others
         lone, shape, dtype, stride, places = None, (), None, (), set()
         self.layouts = None
-        bounds = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, (1 << 64) - 1)
-        guard.cudal1_guard_place(control.address(0), *bounds)
+        guard.cudal1_guard_place(control.address(0), self.base, self.bound)
         guard.cudal1_gate_begin(control.address(0))
         gate = 0
         while gate := wait(gate):
@@ -372,62 +368,56 @@ class Executor:
                 continue
             single = type(result) is torch.Tensor and not result.is_neg()
             result = flatten(result)
-            alike = self.list_results(result, run)
-            if run == 0:
-                self.repeat_table(result, len(slots))
-            if single and (alike or self.layouts and run == 0):
+            if self.list_results(result, run, len(slots)) and single:
                 lone, (shape, dtype, stride) = torch.Tensor, self.layouts[0]
                 places.add(result[0].data_ptr())
             self.outputs[:] = (result,)
 
-    def list_results(self, result, run):
-        """Lists where a run's results lie; true if the rest of the table is as repeat_table() left
-        it. Results in memory that isn't theirs alone are copied.
+    def list_results(self, result, run, runs):
+        """Lists where a run's results lie; of the first run for all, so that others which are like
+        it differ in addresses alone. True for such results, and false for copies of results in
+        memory that isn't theirs alone. Where the first run has these, no other is like it.
         """
-        base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
         n = len(result)
-        at = wire.TABLE_AT + run * n * TENSOR.size
-        alike = self.layouts == [layout(tensor) for tensor in result]
+        likes = [layout(tensor) for tensor in result]
+        alike = self.layouts == likes
         for i, tensor in enumerate(result if alike else ()):
-            address = tensor.data_ptr() - base
-            alike = alike and 0 <= address < bound
+            address = tensor.data_ptr() - self.base
+            alike = alike and 0 <= address < self.bound
             if alike:
-                PLACE.pack_into(self.control.memory, at + i * TENSOR.size, address)
-        table = self.table + run * n * TENSOR.size
-        alike = alike and self.guard.cudal1_guard_find_shared(table, 0, n, not self.gpu) >= n
-        if not alike:
-            self.copies.clear()
-            self.write_table(result, run)
-            if self.copies and self.gpu:
-                torch._C._cuda_synchronize()
-        return alike
+                PLACE.pack_into(self.control.memory, entry_at(run * n + i), address)
+        if alike and self.find_shared(run, n, 0) >= n:
+            return True
+        self.copies.clear()
+        self.write_table(result, run)
+        if self.copies and self.gpu:
+            torch._C._cuda_synchronize()
+        if run > 0:
+            return False
+        entries = self.control.memory[entry_at(0):entry_at(n)]
+        self.control.memory[entry_at(0):entry_at(runs * n)] = entries * runs
+        self.layouts = None if self.copies else likes
+        return not self.copies
 
-    def repeat_table(self, result, runs):
-        """Lists the first run's results for all runs, and notes what they are like. Where one has
-        to be copied, as it is each time then, nothing is noted.
-        """
-        at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
-        entries = self.control.memory[at:at + nbytes]
-        self.control.memory[at:at + runs * nbytes] = entries * runs
-        self.layouts = None if self.copies else [layout(tensor) for tensor in result]
+    def find_shared(self, run, n, first):
+        """The first of a run's results, from `first` on, that is no memory of its own; or n."""
+        table = self.table + run * n * TENSOR.size
+        return self.guard.cudal1_guard_find_shared(table, first, n, not self.gpu)
 
     def write_table(self, result, run=0):
         """Lists where a run's results lie."""
         n = len(result)
-        at = wire.TABLE_AT + run * n * TENSOR.size
-        base = self.gpu.base if self.gpu else 0
         if n > wire.MAX_TENSORS:
             raise common.Unsupported(
                 f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported"
             )
         if not self.code and not any(tensor.numel() for tensor in result):
             raise common.Unsupported("a run returns no elements")
-        for tensor in result:
+        for i, tensor in enumerate(result):
             calls.check_tensor(tensor, "a run returns")
-            address = tensor.data_ptr() - base
-            if self.gpu and not (
-                tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
-            ):
+            if self.gpu and not (tensor.is_cuda and (
+                0 <= tensor.data_ptr() - self.base < self.bound or tensor.numel() == 0
+            )):
                 if not tensor.is_cuda:
                     raise common.Unsupported("a run returns a tensor on the CPU; "
                                              "outputs belong on the GPU")
@@ -435,33 +425,26 @@ class Executor:
                     raise common.Unsupported("a run returns a tensor that lies elsewhere than "
                                              "in memory of PyTorch's allocator for the GPU")
                 tensor = self.copy(tensor)
-                address = tensor.data_ptr() - base
-            TENSOR.pack_into(self.control.memory, at, *calls.entry_of(tensor, max(address, 0)))
-            at += TENSOR.size
+            self.write_entry(run * n + i, tensor)
         struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, n)
         self.copy_shared(result, run)
+
+    def write_entry(self, number, tensor):
+        address = max(tensor.data_ptr() - self.base, 0)
+        TENSOR.pack_into(self.control.memory, entry_at(number), *calls.entry_of(tensor, address))
 
     def copy_shared(self, result, run):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
         n = len(result)
-        before = run * n * TENSOR.size
-        base = self.gpu.base if self.gpu else 0
-
-        def find(first):
-            return self.guard.cudal1_guard_find_shared(self.table + before, first, n, not self.gpu)
-
-        at = find(0)
-        place = result[at].data_ptr() if at < n else None
-        if at < n and place not in self.noted:
+        at = self.find_shared(run, n, 0)
+        if at < n and result[at].data_ptr() not in self.noted:
             # weights may have moved, and outputs lie where they were
-            self.noted.add(place)
+            self.noted.add(result[at].data_ptr())
             self.note_kept()
-            at = find(at)
+            at = self.find_shared(run, n, at)
         while at < n:
-            tensor = self.copy(result[at])
-            TENSOR.pack_into(self.control.memory, wire.TABLE_AT + before + at * TENSOR.size,
-                             *calls.entry_of(tensor, tensor.data_ptr() - base))
-            at = find(at + 1)
+            self.write_entry(run * n + at, self.copy(result[at]))
+            at = self.find_shared(run, n, at + 1)
 
     def copy(self, tensor):
         self.copies.append(tensor.clone())
@@ -470,13 +453,12 @@ class Executor:
     def note_kept(self):
         """Tells the guard where what outlives a run lies: inputs, and the model's own tensors."""
         kept = [(self.given.start, self.given.stop)] if self.given and not self.gpu else []
-        base = self.gpu.base if self.gpu else 0
         own = ()
         if isinstance(self.model, torch.nn.Module):
             own = (*self.model.parameters(), *self.model.buffers())
         for value in own:
             if not results.is_lazy(value) and value.layout == torch.strided and value.numel() > 0:
-                first = value.data_ptr() - base
+                first = value.data_ptr() - self.base
                 kept.append((first, first + calls.span(value) * value.element_size()))
         bounds = [bound for pair in kept if pair[0] > 0 for bound in pair]
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
@@ -485,6 +467,11 @@ class Executor:
 
 def layout(tensor):
     return tensor.shape, tensor.dtype, tensor.stride()
+
+
+def entry_at(number):
+    """Where an entry of the table begins in control memory."""
+    return wire.TABLE_AT + number * TENSOR.size
 
 
 def has_lazy_weights(model):

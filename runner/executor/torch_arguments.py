@@ -116,9 +116,9 @@ def entry_of(tensor, address):
             *fill)
 
 
-def map_arguments(entries, traits, slots, view, device):
-    """The arguments of each slot, of which `view` gives dense memory: view(slot, dtype, count,
-    offset). Tensors of one stretch of memory share a storage.
+def map_arguments(entries, traits, slots, slot_bytes, view, device):
+    """The arguments of each slot, of which `view` gives dense memory: view(dtype, count, offset).
+    Tensors of one stretch of memory share a storage.
     """
     kinds = {wire.PY_INT: "q", wire.PY_BOOL: "q", wire.PY_FLOAT: "d"}
     drawn = [(i, *entry[:2]) for i, entry in enumerate(entries)
@@ -147,14 +147,15 @@ def map_arguments(entries, traits, slots, view, device):
                 begin = entries[first][0] // LINE * LINE
                 if (first, dtype) not in storages:
                     count = (ends[first] - begin) // size
-                    storages[first, dtype] = view(slot, DTYPES[dtype], count, begin)
+                    storages[first, dtype] = view(DTYPES[dtype], count, slot * slot_bytes + begin)
                 tensor = storages[first, dtype].as_strided(shape, stride, (value - begin) // size)
             arguments.append(as_it_was(tensor, trait))
         made.append(arguments)
     if not drawn:
         return made
     form = "=" + "".join(kinds[kind] for _, _, kind in drawn)
-    words = [view(slot, torch.int64, len(drawn), drawn[0][1]) for slot in range(slots)]
+    words = [view(torch.int64, len(drawn), slot * slot_bytes + drawn[0][1])
+             for slot in range(slots)]
     flags = [kind == wire.PY_BOOL for _, _, kind in drawn]
     pack = struct.Struct(f"={len(drawn)}q").pack
 

@@ -39,20 +39,18 @@ class Generator:
         self.load()
         if not hasattr(self.task, "get_inputs"):
             raise common.Unsupported("the task defines no get_inputs")
-        first = None
-        if self.gpu:
+        try:
+            first = self.fresh()
+        except Exception:
+            if not self.gpu:
+                raise
             # made on the GPU, unless get_inputs insists on the CPU
-            try:
-                first = self.fresh()
-            except Exception:
-                self.batched.device = None
-        on_gpu = first is not None
-        if first is None:
+            self.batched.device = None
             first = self.fresh()
         calls.check(first)
         given = any(calls.counts(value) for value in first)
         sample = calls.sampled(first, SAMPLE)
-        if not on_gpu or bytes_of(first) > inputs.BATCH_BYTES:
+        if not (self.gpu and self.batched.device) or bytes_of(first) > inputs.BATCH_BYTES:
             # two of these may be more than there is room for, and they are copied one by one
             first = None
         values, drawn = self.compare_calls(sample)
@@ -71,7 +69,8 @@ class Generator:
         large = bytes_of(values) > LARGE_BYTES
         first = values = None
         if not self.gpu:
-            self.map_memory(self.executor.memory_fd)
+            # nothing is to be filled before its size is known
+            os.close(self.executor.memory_fd)
         elif large:
             torch.cuda.empty_cache()
         return wire.SAME if given and not drawn else 0
@@ -102,15 +101,12 @@ class Generator:
                 break
         return values, set() if known else drawn
 
-    def map_memory(self, fd):
-        self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
-        os.close(fd)
-
     def change_memory(self, fd):
         if self.gpu:
             self.gpu.change_inputs(fd, *self.control.words(wire.GPU_BYTES_AT, 1, "Q"))
         else:
-            self.map_memory(fd)
+            self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
+            os.close(fd)
 
     def fresh(self):
         self.random.renew()

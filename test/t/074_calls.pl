@@ -21,13 +21,13 @@ def handed(*given, drawn=None, fixed=()):
     drawn = {i for i, value in enumerate(given[0]) if not isinstance(value, torch.Tensor) and value is not None} - set(fixed)
     layout = calls.Layout(given[0], drawn)
     memory = bytearray(layout.bytes * len(given) or 1)
-    def view(slot, dtype, count, offset):
-        return torch.frombuffer(memory, dtype=dtype, count=count, offset=slot * layout.bytes + offset)
-    got = calls.map_arguments(layout.entries, layout.traits, len(given), view, "cpu")
+    def view(dtype, count, offset):
+        return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset)
+    got = calls.map_arguments(layout.entries, layout.traits, len(given), layout.bytes, view, "cpu")
     for slot, values in enumerate(given):
         tensors, numbers = layout.split(values)
         for offset, value in tensors:
-            view(slot, value.dtype, value.numel(), offset).as_strided(value.shape, value.stride()).copy_(value)
+            view(value.dtype, value.numel(), slot * layout.bytes + offset).as_strided(value.shape, value.stride()).copy_(value)
         for offset, number in numbers:
             memory[slot * layout.bytes + offset:slot * layout.bytes + offset + 8] = number
     return [got[slot] for slot in range(len(given))] if not isinstance(got, calls.Arguments) else [list(got[slot]) for slot in range(len(given))]
