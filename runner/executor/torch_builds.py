@@ -21,15 +21,12 @@ CALL_SECONDS = 20
 
 def import_extensions():
     """Nothing may ask for a GPU before a fork, and this import does."""
-    asked = torch.cuda.is_available
-    torch.cuda.is_available = lambda: True
     try:
-        return importlib.import_module("torch.utils.cpp_extension")
+        with common.patched(torch.cuda, is_available=lambda: True):
+            return importlib.import_module("torch.utils.cpp_extension")
     except ImportError:
         # it wants setuptools; code that wants it fails by itself
         return types.SimpleNamespace(_write_ninja_file_and_build_library=None)
-    finally:
-        torch.cuda.is_available = asked
 
 
 def use_built():
@@ -119,20 +116,15 @@ def use_compiled():
     def refuse(*arguments, **keywords):
         raise RuntimeError("not before a fork")
 
-    asked = torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init
-    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = (
-        lambda: True,
-        lambda: 1,
-        refuse,
-    )
     tempfile.tempdir = "/"
-    for attempt in (ask_no_compiler, import_compiler, remember_compilers):
-        try:
-            attempt()
-        except Exception as error:
-            # without torch.compile, or another version's: what code asks of it fails by itself
-            print(f"{type(error).__name__}: {error}", flush=True)
-    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = asked
+    with common.patched(torch.cuda, is_available=lambda: True, device_count=lambda: 1,
+                        _lazy_init=refuse):
+        for attempt in (ask_no_compiler, import_compiler, remember_compilers):
+            try:
+                attempt()
+            except Exception as error:
+                # without torch.compile, or another version's: what code asks of it fails by itself
+                print(f"{type(error).__name__}: {error}", flush=True)
 
 
 def ask_no_compiler():

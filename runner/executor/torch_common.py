@@ -2,6 +2,7 @@
 process that runs it.
 """
 import _posixsubprocess
+import contextlib
 import ctypes
 import ctypes.util
 import errno
@@ -43,6 +44,19 @@ def load_guard(libdir):
         function = getattr(guard, f"cudal1_{name}")
         function.restype, function.argtypes = result, arguments
     return guard
+
+
+@contextlib.contextmanager
+def patched(owner, **values):
+    """Other attributes of a module, a class or an object, as long as the context holds."""
+    before = {name: getattr(owner, name) for name in values}
+    try:
+        for name, value in values.items():
+            setattr(owner, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(owner, name, value)
 
 
 def refuse_processes():

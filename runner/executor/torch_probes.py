@@ -5,10 +5,13 @@ So would code that leaves out a layer whose weights are all tiny or an identity,
 running mean and variance are those of a new model. Attention whose matrices begin with a deviation
 of 0.02 has scores near 0, of which 1 + x is the exponential.
 """
+import contextlib
 import math
 
 import torch
 from torch.nn.modules.batchnorm import _NormBase
+
+from torch_common import patched
 
 # so far at most from the constant
 FARTHEST = 0.25
@@ -83,53 +86,50 @@ class Moving:
         self.moved = 0
 
     def __enter__(self):
-        self.create, init = torch.nn.Parameter.__new__, torch.nn.init
-        self.inits = {name: getattr(init, name) for name in INITS}
-        self.reset = _NormBase.reset_running_stats
+        create, reset = torch.nn.Parameter.__new__, _NormBase.reset_running_stats
 
-        def create(cls, data=None, *arguments, **keywords):
+        def create_moved(cls, data=None, *arguments, **keywords):
             # a number alone may be anything, and is moved at the end
             if is_constant(data, 2):
                 data = data.clone()
-                self.move(data)
-            return self.create(cls, data, *arguments, **keywords)
+                self.move(data, 2)
+            return create(cls, data, *arguments, **keywords)
 
         def filled(original):
             def fill(tensor, *value, **named):
                 result = original(tensor, *value, **named)
-                if is_constant(tensor, 2):
-                    self.move(tensor)
-                else:
+                if not self.move(tensor, 2):
                     self.moved += enlarge(tensor)
                 return result
             return fill
 
-        torch.nn.Parameter.__new__ = staticmethod(create)
-        for name, original in self.inits.items():
-            setattr(init, name, filled(original))
-
-        def reset(norm):
-            self.reset(norm)
+        def reset_moved(norm):
+            reset(norm)
             if norm.track_running_stats:
-                for statistic in (norm.running_mean, norm.running_var):
-                    if is_constant(statistic, 1):
-                        self.move(statistic)
+                self.move(norm.running_mean, 1)
+                self.move(norm.running_var, 1)
 
-        _NormBase.reset_running_stats = reset
+        self.patches = contextlib.ExitStack()
+        for owner, values in (
+            (torch.nn.Parameter, {"__new__": staticmethod(create_moved)}),
+            (torch.nn.init, {name: filled(getattr(torch.nn.init, name)) for name in INITS}),
+            (_NormBase, {"reset_running_stats": reset_moved}),
+        ):
+            self.patches.enter_context(patched(owner, **values))
         return self
 
     def __exit__(self, *error):
-        torch.nn.Parameter.__new__ = self.create
-        for name, original in self.inits.items():
-            setattr(torch.nn.init, name, original)
-        _NormBase.reset_running_stats = self.reset
+        self.patches.close()
 
-    def move(self, tensor):
-        move(tensor)
-        self.moved += 1
+    def move(self, tensor, least):
+        """Whether it was a constant."""
+        constant = is_constant(tensor, least)
+        if constant:
+            move(tensor)
+            self.moved += 1
+        return constant
 
     def finish(self, model):
         if isinstance(model, torch.nn.Module):
             for parameter in model.parameters():
-                if is_constant(parameter, 1):
-                    self.move(parameter)
+                self.move(parameter, 1)

@@ -1,4 +1,5 @@
 """What runs of a model return: the tensors of a result."""
+import contextlib
 import time
 
 import torch
@@ -6,7 +7,7 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from torch_arguments import CODES, PLAIN, check_tensor
-from torch_common import Unsupported
+from torch_common import Unsupported, patched
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
@@ -79,32 +80,22 @@ def in_single(module, call, inputs, dtypes):
     where the module refuses other types.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
-    given = [x for x in (*own, *inputs) if is_half(x)]
-    kept, shorter = [], []
+    half = next((x.dtype for x in (*own, *inputs) if is_half(x)), None)
     mode = SingleForHalf()
-    casts = torch.autocast.__enter__, torch.autocast.__exit__
-    torch.autocast.__enter__ = lambda self: mode.entered(self)
-    torch.autocast.__exit__ = lambda *arguments: None
     try:
-        for library in torch.backends.cudnn, torch.backends.cuda.matmul:
-            shorter.append((library, library.allow_tf32))
-            library.allow_tf32 = False
-        for tensor in filter(is_half, own):
-            data = tensor.data
-            tensor.data = data.float()
-            kept.append((tensor, data))
-        with mode:
-            found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
+        with contextlib.ExitStack() as patches:
+            for library in torch.backends.cudnn, torch.backends.cuda.matmul:
+                patches.enter_context(patched(library, allow_tf32=False))
+            patches.enter_context(patched(torch.autocast, __enter__=lambda self: mode.entered(self),
+                                          __exit__=lambda *arguments: None))
+            for tensor in filter(is_half, own):
+                patches.enter_context(patched(tensor, data=tensor.data.float()))
+            with mode:
+                found = flatten(call(*(x.float() if is_half(x) else x for x in inputs)))
         found = tuple(x.to(dtype) for x, dtype in zip(found, dtypes, strict=True))
-        return found, CODES.get(given[0].dtype if given else mode.half, 0)
+        return found, CODES.get(half or mode.half, 0)
     except Exception:
         return (), 0
-    finally:
-        torch.autocast.__enter__, torch.autocast.__exit__ = casts
-        for library, allowed in shorter:
-            library.allow_tf32 = allowed
-        for tensor, data in kept:
-            tensor.data = data
 
 
 def is_half(value):

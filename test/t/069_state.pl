@@ -5,12 +5,11 @@ use Measuring;
 
 plan skip_all => 'no PyTorch' if !have_torch();
 
-python_checks(<<'END', "$library/torch_state.py", "$library/torch_probes.py");
-import importlib.util, sys
+python_checks(<<'END', $library);
+import sys
 import torch
-part, probes = (importlib.util.module_from_spec(importlib.util.spec_from_file_location(f"part{n}", sys.argv[n])) for n in (1, 2))
-for module in (part, probes):
-    module.__spec__.loader.exec_module(module)
+sys.path.insert(0, sys.argv[1])
+import torch_probes as probes, torch_state as part
 
 class Inner(torch.nn.Module):
     def __init__(self):
