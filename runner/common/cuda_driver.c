@@ -62,17 +62,12 @@ CuResult
 cuda_driver_open(const CuDriver *driver, CuDevice *device)
 {
 	CuContextRef context;
-	CuResult	error = driver->Init(0);
 
-	if (error == 0)
-		error = driver->DeviceGet(device, 0);
-	if (error == 0)
-		error = driver->DevicePrimaryCtxSetFlags(*device, CU_SCHEDULE_SPIN);
-	if (error == 0)
-		error = driver->DevicePrimaryCtxRetain(&context, *device);
-	if (error == 0)
-		error = driver->CtxSetCurrent(context);
-	return error;
+	CU_TRY(driver->Init(0));
+	CU_TRY(driver->DeviceGet(device, 0));
+	CU_TRY(driver->DevicePrimaryCtxSetFlags(*device, CU_SCHEDULE_SPIN));
+	CU_TRY(driver->DevicePrimaryCtxRetain(&context, *device));
+	return driver->CtxSetCurrent(context);
 }
 
 void
@@ -101,11 +96,10 @@ cuda_driver_map(const CuDriver *driver, CuDevice device, CuHandle handle, size_t
 				CuAddress *address)
 {
 	CuAccess	access = {.location = {1, device},.flags = 3};
-	CuResult	error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
 
-	if (error == 0)
-		error = driver->MemMap(*address, bytes, 0, handle, 0);
-	return error == 0 ? driver->MemSetAccess(*address, bytes, &access, 1) : error;
+	CU_TRY(driver->MemAddressReserve(address, bytes, 0, 0, 0));
+	CU_TRY(driver->MemMap(*address, bytes, 0, handle, 0));
+	return driver->MemSetAccess(*address, bytes, &access, 1);
 }
 
 CuResult
@@ -113,11 +107,10 @@ cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes
 				   CuAddress *address)
 {
 	CuHandle	handle;
-	CuResult	error = driver->MemImportFromShareableHandle(&handle, (void *) (intptr_t) fd, 1);
+	CuResult	error;
 
 	*address = 0;
-	if (error != 0)
-		return error;
+	CU_TRY(driver->MemImportFromShareableHandle(&handle, (void *) (intptr_t) fd, 1));
 	error = cuda_driver_map(driver, device, handle, bytes, address);
 	/* the mapping holds the memory */
 	driver->MemRelease(handle);

@@ -70,6 +70,15 @@ typedef struct CuCopy
 	size_t		height;
 } CuCopy;
 
+/* ends a function with the driver's error, if this call gives one */
+#define CU_TRY(call) \
+	do { \
+		CuResult	result_of_call = (call); \
+		\
+		if (result_of_call != 0) \
+			return result_of_call; \
+	} while (0)
+
 #define CU_OUT_OF_MEMORY			2
 #define CU_SCHEDULE_SPIN			1
 #define CU_ATTRIBUTE_MULTIPROCESSORS	16

@@ -135,13 +135,6 @@ normal64(uint64_t bits)
 	return q->at + unit(bits) * q->rise;
 }
 
-/* bits * span / 2^32, span <= 2^16: without wider products */
-INLINE uint32_t
-below_small(uint32_t bits, uint32_t span)
-{
-	return ((bits >> 16) * span + (((bits & 0xFFFF) * span) >> 16)) >> 16;
-}
-
 /* n: 0 for 2^64 */
 INLINE uint64_t
 below(uint64_t bits, uint64_t n)
@@ -219,7 +212,7 @@ integers(const Fill *fill, const Words *words, void *out)
 	case WIRE_##NAME: \
 		for (size_t i = 0; !f.wide && i < WORDS; i++) \
 		{ \
-			uint32_t	more = below_small(words->half[i], (uint32_t) f.span); \
+			uint64_t	more = words->half[i] * f.span >> 32; \
 			\
 			tensor_store(out, WIRE_##NAME, i, f.low + (int32_t) more, \
 						 (int64_t) (first + more)); \

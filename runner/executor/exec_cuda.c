@@ -24,7 +24,6 @@ static WireCall *call;
 static CuDriver driver;
 static CuAddress inputs;
 static CuAddress outputs;
-static CuAddress scratch;
 static const char *(*last_error) (void);
 
 static uint32_t
@@ -41,23 +40,20 @@ static CuResult
 open_device(void)
 {
 	CuDevice	device;
-	CuResult	error = cuda_driver_open(&driver, &device);
+	CuAddress	scratch;
 
-	if (error == 0)
-		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS,
-								   wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
-	if (error == 0)
-		error = cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS,
-								   wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs);
+	CU_TRY(cuda_driver_open(&driver, &device));
+	CU_TRY(cuda_driver_import(&driver, device, WIRE_FD_INPUTS,
+							  wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs));
+	CU_TRY(cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS,
+							  wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs));
 	/*
 	 * a first launch, so that the driver has opened what it needs before files and processes are
 	 * closed to it
 	 */
-	if (error == 0)
-		error = driver.MemAlloc(&scratch, 1);
-	if (error == 0)
-		error = driver.MemsetD8(scratch, 0, 1);
-	return error == 0 ? stain_open(&driver, device) : error;
+	CU_TRY(driver.MemAlloc(&scratch, 1));
+	CU_TRY(driver.MemsetD8(scratch, 0, 1));
+	return stain_open(&driver, device);
 }
 
 static uint32_t

@@ -142,19 +142,18 @@ apply_own(void)
 int
 cudal1_guard_memory(uint64_t data, uint64_t space)
 {
-	FILE	   *status = fopen("/proc/self/status", "re");
-	char		line[256];
-	unsigned long size = 0;		/* in kB; without a /proc the process is small */
-	unsigned long own = 0;
+	FILE	   *file = fopen("/proc/self/statm", "re");
+	unsigned long size = 0;		/* in pages; without a /proc the process is small */
+	unsigned long own = 0;		/* the stack included */
 
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "VmSize: %lu", &size) != 1 && sscanf(line, "VmData: %lu", &own) == 1)
-			break;
-	if (status)
-		fclose(status);
-	if (space > 0 && limit(RLIMIT_AS, (size << 10) + space) != 0)
+	if (file)
+	{
+		(void) !fscanf(file, "%lu %*u %*u %*u %*u %lu", &size, &own);
+		fclose(file);
+	}
+	if (space > 0 && limit(RLIMIT_AS, size * PAGE_BYTES + space) != 0)
 		return -1;
-	return limit(RLIMIT_DATA, (own << 10) + data);
+	return limit(RLIMIT_DATA, own * PAGE_BYTES + data);
 }
 
 int

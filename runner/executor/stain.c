@@ -36,20 +36,14 @@ CuResult
 stain_open(const CuDriver *driver, CuDevice device)
 {
 	CuModuleRef module;
-	CuResult	error;
 
 	if (!stain_kernel[0])
 		return 0;
-	error = driver->DeviceGetAttribute(&blocks, CU_ATTRIBUTE_MULTIPROCESSORS, device);
-	if (error == 0)
-		error = driver->DeviceGetAttribute(&bytes, CU_ATTRIBUTE_SHARED_BYTES, device);
-	if (error == 0)
-		error = driver->ModuleLoadData(&module, stain_kernel);
-	if (error == 0)
-		error = driver->ModuleGetFunction(&kernel, module, "cudal1_stain");
-	if (error == 0)
-		error = driver->FuncSetAttribute(kernel, CU_FUNCTION_SHARED_BYTES, bytes);
-	if (error == 0)
-		stain(driver);
-	return error == 0 ? driver->CtxSynchronize() : error;
+	CU_TRY(driver->DeviceGetAttribute(&blocks, CU_ATTRIBUTE_MULTIPROCESSORS, device));
+	CU_TRY(driver->DeviceGetAttribute(&bytes, CU_ATTRIBUTE_SHARED_BYTES, device));
+	CU_TRY(driver->ModuleLoadData(&module, stain_kernel));
+	CU_TRY(driver->ModuleGetFunction(&kernel, module, "cudal1_stain"));
+	CU_TRY(driver->FuncSetAttribute(kernel, CU_FUNCTION_SHARED_BYTES, bytes));
+	stain(driver);
+	return driver->CtxSynchronize();
 }

@@ -60,31 +60,29 @@ cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t poo
 				 uint64_t *tell, uint64_t *memory, uint64_t *pool)
 {
 	const char *problem;
-	CuResult	error;
 
 	told = tell;
 	*memory = *pool = 0;
 	if (!cuda_driver_load(&driver, &problem))
 		return 999;
-	error = cuda_driver_open(&driver, &device);
-	if (error == 0 && memory_fd >= 0)
-		error = cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory);
+	CU_TRY(cuda_driver_open(&driver, &device));
+	if (memory_fd >= 0)
+		CU_TRY(cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory));
 	mapped = *memory;
 	mapped_bytes = memory_bytes;
-	if (error == 0 && pool_fd >= 0)
+	if (pool_fd >= 0)
 	{
-		error = cuda_driver_import(&driver, device, pool_fd, pool_bytes, &base);
+		CU_TRY(cuda_driver_import(&driver, device, pool_fd, pool_bytes, &base));
 		pages = pool_bytes / PAGE;
 		taken = calloc(pages + 1, sizeof(*taken));
 		if (!taken)
 			return OUT_OF_MEMORY;
 		taken[0] = random_start();
 		*pool = base;
-		if (error == 0)
-			error = stain_open(&driver, device);
+		CU_TRY(stain_open(&driver, device));
 	}
-	loaded = error == 0;
-	return error;
+	loaded = true;
+	return SUCCESS;
 }
 
 /* before a run that is checked */
@@ -98,19 +96,17 @@ cudal1_pool_stain(void)
 int
 cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 {
-	CuResult	error = driver.CtxSynchronize();
-
 	*memory = 0;
-	if (error == 0 && mapped)
-		error = driver.MemUnmap(mapped, mapped_bytes);
-	if (error == 0 && mapped)
-		error = driver.MemAddressFree(mapped, mapped_bytes);
-	mapped = 0;
-	if (error == 0)
-		error = cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory);
+	CU_TRY(driver.CtxSynchronize());
+	if (mapped)
+	{
+		CU_TRY(driver.MemUnmap(mapped, mapped_bytes));
+		CU_TRY(driver.MemAddressFree(mapped, mapped_bytes));
+	}
+	CU_TRY(cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory));
 	mapped = *memory;
 	mapped_bytes = memory_bytes;
-	return error;
+	return SUCCESS;
 }
 
 /* first fit: there are few segments, and PyTorch keeps them */
