@@ -13,4 +13,4 @@ def write_table(self, result, run=0):
 
 
 main.Executor.write_table = write_table
-main.Executor.repeat_table = lambda self, result, runs: [None] * len(result)
+main.Executor.list_results = lambda self, result, run, runs: self.write_table(result, run)

@@ -14,4 +14,4 @@ def forged(self, result, run=0):
 
 main.Executor.write_table = forged
 # so that each run of a window writes its own
-main.Executor.repeat_table = lambda self, result, runs: [(0, None)]
+main.Executor.list_results = lambda self, result, run, runs: self.write_table(result, run)
