@@ -22,25 +22,21 @@
 typedef enum WireOp
 {
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
-	/*
-	 * load the code; seed: of the initial weights. PyTorch answers how many arrays a candidate's
-	 * model has, and how many of a reference's it has moved
-	 */
+	/* seed: of the weights. PyTorch: how many a candidate has, or of a reference's were moved */
 	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
 	WIRE_GENERATE = 4,			/* generator: fill slots 0 .. count - 1 with fresh inputs */
 	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
-	/* zygote: the fork of the WIRE_FORK with this nonce has ended, and may go */
-	WIRE_ENDED = 7,
+	WIRE_ENDED = 7,				/* zygote: the fork that was asked for with this nonce may go */
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 	/* PyTorch, a reference: control memory gets the names of what its runs change of its state */
 	WIRE_STATE = 9,
 	/* PyTorch, a candidate: is its text Python? No code of it runs, and nothing was loaded */
 	WIRE_PARSE = 11,
 	/*
-	 * PyTorch, a reference that is not needed any more: answers how many operations a call with
-	 * the inputs of slot `count` does, as PyTorch's FlopCounterMode counts them; fails without one
+	 * PyTorch, a reference that is not needed any more: how many operations a call with the inputs
+	 * of slot `count` does, as PyTorch's FlopCounterMode, if there is one, counts them
 	 */
 	WIRE_OPERATIONS = 12,
 } WireOp;
@@ -48,10 +44,10 @@ typedef enum WireOp
 typedef enum WireStatus
 {
 	WIRE_OK = 0,
-	WIRE_FAILED = 1,			/* the code raised an error; control memory holds the text */
-	/* the code is valid, but not what this executor can run; likewise */
-	WIRE_UNSUPPORTED = 2,
-	WIRE_FAULTED = 3,			/* a kernel of the code ended by a fault on the GPU; likewise */
+	/* control memory holds the text */
+	WIRE_FAILED = 1,			/* the code raised an error */
+	WIRE_UNSUPPORTED = 2,		/* the code is valid, but not what this executor can run */
+	WIRE_FAULTED = 3,			/* a kernel of the code ended by a fault on the GPU */
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
@@ -59,10 +55,7 @@ typedef enum WireStatus
 #define WIRE_FLAG_GATED			2
 /* PyTorch, of WIRE_LOAD: the reference's weights are copied to those of the same names */
 #define WIRE_FLAG_BY_NAME		128
-/*
- * of WIRE_LOAD and WIRE_RUN, to find why code is wrong: a run is waited for before the next one,
- * and so is what runs at the same time within it
- */
+/* of WIRE_LOAD and WIRE_RUN, to find why code is wrong: all that a run starts is waited for */
 #define WIRE_FLAG_WAITED		256
 /*
  * PyTorch, of WIRE_RUN: a reference in half precision computes in single, if it can; the value of
@@ -120,10 +113,7 @@ typedef enum WireDtype
  */
 typedef struct WireTensor
 {
-	/*
-	 * Of an output, in the executor's address space, or on a GPU within its pool; of an argument,
-	 * within its slot.
-	 */
+	/* of an output, in its process, or on a GPU within the pool; of an argument, in its slot */
 	uint64_t	address;
 	uint32_t	dtype;
 	uint32_t	ndim;

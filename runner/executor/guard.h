@@ -15,24 +15,23 @@
 extern int	cudal1_guard_read(void);
 
 /*
- * limits on threads (of all processes of the sandbox together) and descriptors, and the filter that
- * holds while a candidate is loaded; 0 or -1. gpu: whether the CUDA driver is at work
+ * limits on threads (of a sandbox together) and descriptors, and the filter that holds while a
+ * candidate is loaded; 0 or -1. gpu: whether the CUDA driver is at work
  */
 #define GUARD_THREADS	64
 extern int	cudal1_guard_enter(bool gpu, uint64_t threads);
 
 /*
- * Limits what the process may add to its memory, before cudal1_guard_enter: `data` as RLIMIT_DATA
- * counts, and `space`, which counts shared mappings of /dev/zero and stacks, too, and is 0 for code
- * that reserves address space by the terabyte, as CUDA's driver does. 0 or -1.
+ * Limits what the process may add to its memory, before cudal1_guard_enter; 0 or -1. `data` is as
+ * RLIMIT_DATA counts. `space` counts shared mappings of /dev/zero and stacks, too; it is 0, for no
+ * limit, where CUDA's driver reserves address space by the terabyte.
  */
 extern int	cudal1_guard_memory(uint64_t data, uint64_t space);
 
 /*
- * Gives the process, in a mount namespace of its own, files at the folder `at`: those in `lower`,
- * if that is not empty, and what it writes itself, at most 64 MiB, which goes with it. The folder
- * that `lower` lies in is hidden, and with the last mount the right to mount goes. Before
- * cudal1_guard_enter; 0 or -1 with errno.
+ * Gives the process files at the folder `at`, in a mount namespace of its own: those in `lower`,
+ * unless that is empty, and at most 64 MiB that it writes itself. The folder of `lower` is hidden,
+ * and the right to mount goes. Before cudal1_guard_enter; 0 or -1 with errno.
  */
 extern int	cudal1_guard_files(const char *lower, const char *at);
 
@@ -42,47 +41,37 @@ extern int	cudal1_guard_seal(void);
 /* maps a file of inputs where huge pages of it can be used, see common/pages.h; NULL: errno */
 extern void *cudal1_guard_map(int fd, uint64_t bytes);
 
-/*
- * For the generator of PyTorch's inputs: an array from a cipher, by a key of its own from the
- * kernel. dtype: WireDtype; init: RandomInit.
- */
+/* fills an array by random_fill(), with a key of its own from the kernel */
 extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low,
 							  double high);
 
 /*
- * For a run's outputs, `n` in `table` (WireTensor). keep: what outlives a run, as n pairs of
- * addresses, first and end; it stays the caller's. find_shared: the first from `first` on that lies
- * within that, whose elements share places, or that shares places with an earlier one; n if none
- * does. `make`: then pages that no run has written, and that the kernel would make when they are
- * read, are made, because an output is memory, not a promise of it.
+ * keep: notes what outlives a run, as n pairs of addresses, first and end; they stay the caller's.
+ * find_shared: of a run's `n` outputs in `table` (WireTensor) the first from `first` on that lies
+ * there, or shares places with itself or an earlier one; n if none does. `make`: then the kernel
+ * makes pages that no run has written, because an output is memory, not a promise of it.
  */
 extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
 extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t n, bool make);
 
 /*
  * For runs whose only result differs from the first one's by its place alone. place: the
- * executor's WireControl, and where results may lie, `length` bytes at `from`; from is 0 on a CPU.
- * list: lists where the result of run number `run` lies, and makes its pages; does nothing and
- * returns 0 where it lies elsewhere.
+ * executor's WireControl, and the memory for results; `from` is 0 on a CPU. list: lists where the
+ * result of run number `run` lies, and makes its pages; 0 and nothing if it lies elsewhere.
  */
 extern void cudal1_guard_place(void *control, uint64_t from, uint64_t length);
 extern int	cudal1_guard_list(uint32_t run, uint64_t address);
 
-/* gate.c: the gate of a window */
-
 /*
- * cudal1_gate_begin: says that the process has come to its first gate. cudal1_gate_wait: says that
- * it has passed `gate`, made that run and come to the next one, and returns the gate that was
- * opened then, above `gate`: 1 for run number 0, and 0 when the window has ended. `control`: the
+ * gate.c: the gate of a window. begin: says that the process has come to its first one. wait: says
+ * that it has made the run of `gate` and come to the next one, and returns the gate, above `gate`,
+ * that was opened then: 1 for run number 0, and 0 when the window has ended. `control`: the
  * executor's WireControl.
  */
 extern void cudal1_gate_begin(void *control);
 extern uint32_t cudal1_gate_wait(uint32_t gate);
 
-/*
- * Lists memory that the process reads while it waits at gates, up to 64 MiB in all; again from the
- * same place, where it has another end.
- */
+/* lists memory to read while at gates, up to 64 MiB in all; again where its end has moved */
 extern void cudal1_gate_walk(const void *from, const void *to);
 
 /* entry.c: calling the entry of compiled code, one slot a run; what exec-c and exec-cuda share */
@@ -93,10 +82,7 @@ extern void entry_fail(const char *text) __attribute__((noreturn));
 /* maps a descriptor's file, shared; NULL if it is empty */
 extern void *entry_map(int fd, int protection);
 
-/*
- * checks the arguments of a program and takes what every executor of compiled code is handed:
- * control memory, the call, the filters
- */
+/* checks a program's arguments, and takes control memory, the call and the filters */
 extern void entry_begin(int argc, char **argv, WireControl **control, WireCall **call);
 
 /* loads the library and finds the entry: its handle, or NULL and why in `text` */
@@ -114,8 +100,8 @@ extern void entry_run(const WireCall *call, WireControl *control, uint32_t flags
 					  char *outputs, void (*end_run) (void));
 
 /*
- * says hello, then loads the code of `path` and makes runs as commands ask for it, until the
- * supervisor closes the socket; what is returned is the answer's status
+ * says hello, and answers commands by what `load` and `run` return, until the supervisor closes the
+ * socket
  */
 extern void entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
 						uint32_t (*run) (uint32_t flags))

@@ -20,15 +20,9 @@
 #include "common/tensor.h"
 #include "common/wire.h"
 
-/*
- * sandbox.c: a program in a bubblewrap sandbox: no network, no files but the system's and its own,
- * limits, system call filters
- */
+/* sandbox.c: a program in a bubblewrap sandbox, with limits and filters of system calls */
 
-/*
- * The name that a supervisor gives its process, whatever its file is called. The orphan sweep
- * spares the children of processes of that name.
- */
+/* the name of a supervisor's process, whatever its file's is; the sweep spares its children */
 #define SANDBOX_SUPERVISOR	"cudal1-measure"
 
 #define SANDBOX_MAX_FDS		8
@@ -80,10 +74,7 @@ sandbox_set(Sandbox *sandbox, const char *name, const char *value)
 	sandbox->environment[sandbox->words++] = value;
 }
 
-/*
- * pid of the outermost process (it ends as the program ends, a signal as 128 + its number), or -1
- * with errno
- */
+/* the outermost process, which ends as the program does, a signal as 128 + it; or -1: errno */
 extern pid_t sandbox_start(const Sandbox *sandbox);
 
 /* kills the program and all that it started, and reaps it */
@@ -114,10 +105,7 @@ extern const char *sandbox_version(void);
 #define CALLS_BUILD_GPU	'D'		/* the same, with the nodes of a GPU */
 #define CALLS_MOUNT		'M'		/* beside these: parents that mount folders for executors */
 
-/*
- * Writes the filter of these classes together as BPF at the end of a file; false where libseccomp
- * can't make it.
- */
+/* adds a filter of these classes together, as BPF, to a file; false: libseccomp can't make it */
 extern bool calls_export(const char *classes, int fd);
 
 /* messages.c: datagrams over sockets */
@@ -153,10 +141,7 @@ extern bool message_send(int sock, WireMessage *message, const int *fds, int n, 
 
 /* arena.c: memory files, shared with executors or handed to them sealed */
 
-/*
- * memory shared with executors: slots of inputs, and of outputs where the executor writes into
- * shared memory
- */
+/* slots of inputs, and of outputs where the executor writes into shared memory */
 typedef struct Arena
 {
 	int			inputs_fd;
@@ -255,9 +240,8 @@ typedef struct Executor
 extern void executor_init(Executor *executor);
 
 /*
- * Starts a process with its socket, its control memory and these descriptors from 3 on.
- * executor_ready() waits until it says hello. executor_fork() does both. EXECUTOR_OK, or
- * EXECUTOR_BROKEN
+ * Starts a process with its socket, its control memory and these descriptors from 3 on;
+ * executor_ready() waits until it says hello; executor_fork() does both. EXECUTOR_OK or _BROKEN
  */
 extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const int *fds,
 									 int nfds);
@@ -277,10 +261,7 @@ extern ExecutorResult executor_thaw(Executor *executor);
 /* keeps all its threads to these cores */
 extern void executor_pin(const Executor *executor, const cpu_set_t *cores);
 
-/*
- * Lowers the bytes that code may add to its process, as RLIMIT_DATA counts them, from `limit` to
- * `bytes`; false: errno says why
- */
+/* lowers what code may add to its process from `limit` bytes to `bytes`; false: errno says why */
 extern bool executor_lower_limit(const Executor *executor, size_t limit, size_t bytes);
 
 /*
@@ -296,37 +277,29 @@ typedef struct Reading
 	double		own_delay;
 } Reading;
 
-/*
- * Seconds between two readings without the executor's delay, but never less than the CPU time that
- * it used.
- */
+/* seconds between two readings without the executor's delay, but no less than its CPU time */
 extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);
 
-/*
- * sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it
- * frozen
- */
+/* thaws an executor for a command, waits for its answer, and leaves it frozen */
 extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count,
 									   uint32_t flags, double timeout);
 
 /*
- * Commands in two steps, so that several processes are at work side by side while no clock runs:
- * executor_begin() leaves its process thawed. executor_await() waits for up to EXECUTORS_AWAITED of
- * them, each until it has answered, has ended or has passed its limit. It leaves them frozen, with
+ * Commands in two steps, so that several processes are at work side by side while no clock runs.
+ * executor_await() leaves each frozen that has answered, has ended or has passed its limit, with
  * what came of it in `result` and `took`.
  */
-#define EXECUTORS_AWAITED	64
+#define EXECUTORS_AWAITED	64		/* at most */
 extern ExecutorResult executor_begin(Executor *executor, uint32_t op, uint32_t count,
 									 uint32_t flags, uint64_t seed, double timeout);
 extern void executor_await(Executor *const *executors, int n);
 
 /*
- * A window: a command whose runs begin one by one. executor_begin_window() resumes the process and
- * waits until it spins at its first gate. executor_open_gate() opens the gate of run gate - 1, a
- * later one than the last. executor_await_run() waits until the process has made it and is at
- * its next gate: false where that took longer than the window's `timeout`. executor_end_window()
- * ends the window, takes the command's answer, and leaves the process stopped; `all`: every run has
- * answered.
+ * A window: a command whose runs begin one by one. executor_begin_window() waits until the process
+ * is at its first gate. executor_open_gate() opens the gate of run gate - 1, a later one than the
+ * last. executor_await_run() waits until the process is at the next one: false where that took
+ * longer than `timeout`. executor_end_window() takes the answer, and leaves the process stopped;
+ * `all`: every run has answered.
  */
 extern ExecutorResult executor_begin_window(Executor *executor, uint32_t runs, uint32_t flags,
 											double timeout);
@@ -334,10 +307,7 @@ extern void executor_open_gate(Executor *executor, uint32_t gate);
 extern bool executor_await_run(Executor *executor, uint32_t run);
 extern ExecutorResult executor_end_window(Executor *executor, bool all);
 
-/*
- * Reads what the kernel has accounted to the executor and the supervisor into `reading`, whose wall
- * time stays as it is. The accounts are zero unless `whole`.
- */
+/* reads what `reading` has beside the wall time: the kernel's accounts, or zeros unless `whole` */
 extern void executor_read_usage(const Executor *executor, Reading *reading, bool whole);
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
@@ -345,12 +315,13 @@ extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor 
 										   const Tensor *layout, void *out);
 
 /*
- * executor_is_view(): whether a tensor that is not empty has strides of a view; piece: elements
- * that follow each other; span: elements from the first to the last. executor_read_places(): the
- * bytes at these addresses of the executor, of those that can be read
+ * whether a tensor that is not empty has strides of a view; piece: elements that follow each other;
+ * span: elements from the first to the last
  */
 extern bool executor_is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece,
 							 uint64_t *span);
+
+/* the bytes at these addresses of the executor, of those that can be read */
 extern void executor_read_places(const Executor *executor, const uint64_t *address, int n,
 								 size_t size, uint64_t *value);
 
@@ -358,9 +329,8 @@ extern void executor_read_places(const Executor *executor, const uint64_t *addre
 extern void executor_fetch(const Executor *executor, const WireStretch *stretch);
 
 /*
- * The `bytes` of `noise`, repeated, to all places of a run's output; of a view with gaps, or a
- * turned one, to some that are drawn. stretch: from its first byte to its last.
- * EXECUTOR_FORGED: it can't be written
+ * `noise`, repeated, to all places of a run's output; of a view with gaps, or a turned one, to some
+ * that are drawn. stretch: all of the output. EXECUTOR_FORGED: it can't be written
  */
 extern ExecutorResult executor_write_tensor(Executor *executor, const WireTensor *tensor,
 											const Tensor *layout, RandomStream *random,
@@ -374,10 +344,7 @@ extern int	executor_count_written(const Executor *executor, const uint64_t *addr
 /* whether every thread of a process is stopped, or at its end; first: the stat of the first one */
 extern bool stopped_whole(const ProcStat *first, pid_t pid);
 
-/*
- * Notes that a process was seen to be stopped and should stay so; that it is resumed or ended. Its
- * descriptor names it. stat_fd: of its first thread's stat.
- */
+/* notes that a process was seen to be stopped and should stay so; that it is resumed or ended */
 extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
 
