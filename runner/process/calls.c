@@ -218,7 +218,8 @@ static const CallLine lines[] = {
 		"wait4 waitid",
 	"libraries ask for the end of a process; there is none"},
 	{"BD", CALL_ALLOWED,
-		"pipe pipe2 eventfd eventfd2",
+		"pipe pipe2 eventfd eventfd2 connect bind listen accept accept4 shutdown getsockname"
+		" getpeername getsockopt",
 	"what the processes of a build tell each other"},
 	{"BD", CALL_ALLOWED,
 		"memfd_create",
@@ -255,9 +256,6 @@ static const CallLine lines[] = {
 		"socket socketpair",
 		"processes of a build; the memory of TCP is the host's, vsock reaches past namespaces",
 	{ONE_OF(0, BITS_32, AF_UNIX)}},
-	{"BD", CALL_ALLOWED,
-		"connect bind listen accept accept4 shutdown getsockname getpeername getsockopt",
-	"likewise"},
 
 	/* files */
 	{"LTGBD", CALL_ALLOWED,
@@ -282,10 +280,7 @@ static const CallLine lines[] = {
 		"flock",
 	"nothing writes to caches in a run; files of the host are everyone's, and a lock is seen"},
 	{"BD", CALL_ALLOWED,
-		"flock",
-	"locks of caches in the folders of a build"},
-	{"BD", CALL_ALLOWED,
-		"creat link linkat symlink symlinkat chmod fchmod fchmodat chown lchown fchown fchownat"
+		"flock creat link linkat symlink symlinkat chmod fchmod fchmodat chown lchown fchown fchownat"
 		" utime utimes futimesat utimensat truncate ftruncate fallocate sendfile copy_file_range"
 		" splice getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr",
 	"what compilers do in their folders"},

@@ -84,20 +84,13 @@ typedef struct Arguments
 	int			n;
 } Arguments;
 
-static void
-push(Arguments *arguments, const char *argument)
-{
-	if (arguments->n < MAX_ARGUMENTS - 1)
-		arguments->v[arguments->n++] = argument;
-	arguments->v[arguments->n] = NULL;
-}
-
 /* each of a list that ends with NULL */
 static void
 push_all(Arguments *arguments, const char *const *list)
 {
-	for (; *list; list++)
-		push(arguments, *list);
+	for (; *list && arguments->n < MAX_ARGUMENTS - 1; list++)
+		arguments->v[arguments->n++] = *list;
+	arguments->v[arguments->n] = NULL;
 }
 
 #define PUSH(arguments, ...) push_all(arguments, (const char *const[]){__VA_ARGS__, NULL})
@@ -126,7 +119,7 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size)
 			PUSH(arguments, "--remount-ro", "/proc");
 	}
 	if (sandbox->first)
-		push(arguments, "--as-pid-1");
+		PUSH(arguments, "--as-pid-1");
 	/* No terminals, for which the kernel works and sends signals. */
 	PUSH(arguments, "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts");
 	for (int i = 0; i < sandbox->ndevices; i++)
