@@ -24,6 +24,8 @@ class Generator:
         self.executor, self.control, self.gpu = executor, executor.control, executor.gpu
         self.random = inputs.CipherRandom(executor.guard)
         self.batched = inputs.BatchedRandom("cuda") if self.gpu else None
+        # memory of slots by its offset
+        self.places = {}
 
     def describe(self):
         """Runs get_inputs and lists its arguments in control memory."""
@@ -107,6 +109,12 @@ class Generator:
         else:
             self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
             os.close(fd)
+        self.places.clear()
+
+    def view(self, dtype, count, offset):
+        if self.gpu:
+            return self.gpu.view(dtype, count, offset)
+        return torch.frombuffer(self.memory, dtype=dtype, count=count, offset=offset)
 
     def fresh(self):
         self.random.renew()
@@ -131,7 +139,8 @@ class Generator:
                     places.append(self.place(value, slot * slot_bytes + offset))
                     values.append(value)
                 for offset, number in numbers:
-                    self.write_number(slot * slot_bytes + offset, number)
+                    place = self.view(torch.int64, 1, slot * slot_bytes + offset)
+                    place.copy_(torch.tensor(struct.unpack("=q", number), device="cpu"))
             if len(values) > 1 and hasattr(torch, "_foreach_copy_"):
                 torch._foreach_copy_(places, values)
             else:
@@ -146,23 +155,10 @@ class Generator:
 
     def place(self, value, offset):
         """Memory of a slot for a dense tensor, in the tensor's own order."""
-        if not self.gpu:
-            place = torch.frombuffer(
-                self.memory, dtype=value.dtype, count=value.numel(), offset=offset
-            )
-            return place.as_strided(value.shape, value.stride())
-        place = self.gpu.places.get(offset)
-        if place is None:
-            place = self.gpu.view(value.dtype, value.numel(), offset)
-            place = self.gpu.places[offset] = place.as_strided(value.shape, value.stride())
-        return place
-
-    def write_number(self, offset, number):
-        if self.gpu:
-            place = self.gpu.view(torch.int64, 1, offset)
-            place.copy_(torch.tensor(struct.unpack("=q", number), device="cpu"))
-        else:
-            self.memory[offset:offset + 8] = number
+        if offset not in self.places:
+            place = self.view(value.dtype, value.numel(), offset)
+            self.places[offset] = place.as_strided(value.shape, value.stride())
+        return self.places[offset]
 
 
 def bytes_of(values):

@@ -16,7 +16,6 @@ class Gpu:
     def __init__(self, library, pool_fd):
         self.library = library
         self.pool_fd = pool_fd
-        self.places = {}
         self.inputs = self.base = self.bytes = 0
 
     def open(self, memory_fd, memory_bytes, pool_bytes, told=0):
@@ -48,7 +47,6 @@ class Gpu:
         if error != 0:
             raise Unsupported(f"memory for inputs can't be mapped: the driver's error {error}")
         self.inputs = inputs.value
-        self.places.clear()
 
     def view(self, dtype, count, offset):
         # integers of its size, because the interface does not name each type
