@@ -2,17 +2,15 @@
 LIBDIR cpu|cuda THREADS|build|ahead.
 
 Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever
-it is told to (a zygote). An executor loads a task and, on the candidate's side, the candidate's
-code, and runs the model over the slots it is told, each run on tensors of its own. It knows neither
-the time nor what the outputs should be; while it is not its turn it is stopped. A fork that is told
-to describe the inputs instead becomes the generator, which runs the task's get_inputs alone.
+it is told to (a zygote). An executor loads a task and perhaps a candidate's code, and runs the
+model over slots of inputs. It knows neither the time nor what the outputs should be; while it is
+not its turn it is stopped. A fork that is told to describe the inputs becomes the generator, which
+runs the task's get_inputs alone.
 
-Once candidate code is loaded nothing in its process is to be trusted, and nothing is: the
-supervisor reads the outputs out of the stopped process itself, on a GPU out of the memory that
-libcudal1pool.so has PyTorch allocate from.
+Once candidate code is loaded nothing in its process is trusted: the supervisor reads the outputs
+out of the stopped process, or out of the GPU memory that libcudal1pool.so has PyTorch allocate.
 """
 import ast
-import contextlib
 import ctypes
 import gc
 import hashlib
@@ -44,15 +42,12 @@ PARSED = 1 << 16        # characters, before limits hold
 # of a build: processes and threads, and memory of each process
 BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
-# of the interpreter's allocator: its largest objects, what it takes at once, and how many of these
-# an executor keeps
+# of the interpreter's allocator: its largest objects, its arenas, and how many an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 
 
 class Control:
-    """The shared memory through which an executor and its supervisor exchange what does not fit a
-    datagram.
-    """
+    """Memory shared with the supervisor, for what does not fit a datagram."""
 
     def __init__(self, fd):
         self.memory = mmap.mmap(fd, 0)
@@ -92,8 +87,6 @@ class Executor:
         self.state = None
         self.seed = None
         self.probed = False
-        # moves parameters that begin as constants
-        self.moving = None
         # the generator, in a fork that is told to be one
         self.generator = None
 
@@ -123,8 +116,8 @@ class Executor:
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value))
 
     def parse(self, count, flags, seed):
-        """What is no Python costs no time of a device. A tree of so little text takes little
-        memory, and no code is made of it, which can take any.
+        """What is no Python costs no time of a device. No code is made of the tree, which takes
+        little memory where there is little text.
         """
         if len(self.code) > PARSED:
             return
@@ -182,8 +175,7 @@ class Executor:
             # each type looked into takes a number; which attributes share a place in the
             # interpreter's cache follows from that
             getattr(type("Spare", (), {}), "name", None)
-        # the interpreter gives an arena back when its last object goes, as a run's numbers do: one
-        # object holds each
+        # one object holds each arena, which goes when its last object does, as a run's numbers do
         arenas = [bytes(SMALL_BYTES) for _ in range(SPARE_ARENAS * ARENA_BYTES // SMALL_BYTES)]
         self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
         del arenas
@@ -197,22 +189,20 @@ class Executor:
             )
             self.base, self.bound = self.gpu.base, self.gpu.bytes
         self.map_inputs(slots)
-        # forked siblings share the interpreter's state of random numbers; both sides start from the
-        # seed
         # the CUDA driver reserves address space by the terabyte
         space = 0 if self.gpu else self.data_bytes + SPARE_BYTES
         if (self.guard.cudal1_guard_memory(self.data_bytes, space) != 0
                 or self.guard.cudal1_guard_enter(self.gpu is not None, self.guard.threads) != 0):
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
+        # forked siblings share the interpreter's state of random numbers
         seed_all(seed)
         task = common.make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
             if not hasattr(task, name):
                 raise common.Unsupported(f"it defines no {name}")
         arguments, keywords = common.init_arguments(task)
-        if flags & wire.MOVED:
-            self.moving = torch_probes.Moving()
+        self.moving = torch_probes.Moving(flags & wire.MOVED)
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
         else:
@@ -236,27 +226,25 @@ class Executor:
         if self.gpu:
             torch.cuda.synchronize()
         if not self.code:
-            return self.moving.moved if self.moving else 0
+            return self.moving.moved
         return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
 
     def construct(self, model, arguments, keywords, seed):
         """A model from the weights' seed. Both sides' constructors run on the CPU, as KernelBench
         has it, so a candidate that draws its weights in the reference's order has the same ones.
         """
-        moving = self.moving or contextlib.nullcontext()
         seed_all(seed)
         try:
-            with moving:
+            with self.moving:
                 built = model(*arguments, **keywords)
         except (MemoryError, RuntimeError):
             if not self.gpu:
                 raise
             # weights for which the host's memory is too small
             seed_all(seed)
-            with moving, torch.device("cuda"):
+            with self.moving, torch.device("cuda"):
                 built = model(*arguments, **keywords)
-        if self.moving:
-            self.moving.finish(built)
+        self.moving.finish(built)
         return built.to("cuda") if self.gpu and isinstance(built, torch.nn.Module) else built
 
     def reference_weights(self, task, arguments, keywords, seed):
@@ -316,8 +304,8 @@ class Executor:
         return int(counter.get_total_flops())
 
     def single_run(self, slot, flags, model, dtypes):
-        """A run without a clock, before any window; dtypes: of its results, if it is to compute in
-        single precision. The answer is the half precision that it then met, or 0.
+        """A run without a clock; dtypes: of its results, if it is to compute in single precision.
+        The answer is the half precision that it then met, or 0.
         """
         def seed():
             if flags & wire.SEED_RUNS:
@@ -335,18 +323,16 @@ class Executor:
         return half
 
     def gated_runs(self, slots, flags, model):
-        """The runs of a window: each begins when the supervisor opens its gate, and has ended when
-        the process is at the next one. Where its results lie is in the table by then. Code that
-        takes this method's place can leave out what it does besides the model, so that is as little
-        as can be.
+        """The runs of a window: each ends at the next gate, and its results are listed by then.
+        Code that takes this method's place can leave out all but the model, so that is little.
         """
         control, inputs, guard = self.control, self.inputs, self.guard
         wait, list_at = guard.cudal1_gate_wait, guard.cudal1_guard_list
         # of the whole device, without what torch.cuda.synchronize asks first
         synchronize = torch._C._cuda_synchronize if self.gpu else None
         seeded = flags & wire.SEED_RUNS
-        # of a result that is one tensor and is listed by its place alone: what it is like, and
-        # places that are no memory of others
+        # of a result that is one tensor, listed by its place alone: what it is like, and places
+        # that are no memory of others
         lone, shape, dtype, stride, places = None, (), None, (), set()
         self.layouts = None
         guard.cudal1_guard_place(control.address(0), self.base, self.bound)
@@ -494,8 +480,8 @@ def seed_all(seed):
 
 
 def seeding(gpu):
-    """What sets the state of random numbers for a run, as torch.manual_seed does. That asks each
-    kind of device that PyTorch knows, which takes longer than many a module, within the clock.
+    """A seed for a run, as torch.manual_seed sets it. That asks each kind of device that PyTorch
+    knows, which takes longer than many a module, within the clock.
     """
     generators = [torch.default_generator]
     if gpu:
@@ -566,22 +552,21 @@ def build(guard, source_fd, device, data_bytes, ahead):
         if device == "cuda":
             torch.cuda.synchronize()
     except BaseException as error:
-        text = f"{type(error).__name__}: {error}"
+        text, said = f"{type(error).__name__}: {error}", common.explain(error)
+        refused = "Error building extension" in text
         # its words alone, without the commands and what else was printed
         os.ftruncate(1, 0)
-        if loads_alone and "Error building extension" not in text:
+        if loads_alone and not refused:
             return 0
         if common.lacks_cuda(error):
-            print("no CUDA compiler here (nvcc, and a GPU that it compiles for), which this code"
-                  f" asks for\n{common.explain(error)}", flush=True)
-            return BUILD_FAILED
-        if "Error building extension" not in text and "CompilationError" not in text:
-            print(common.explain(error), flush=True)
+            said = ("no CUDA compiler here (nvcc, and a GPU that it compiles for), which this code"
+                    f" asks for\n{said}")
+        elif refused or "CompilationError" in text:
+            said = "\n".join(line for line in said.splitlines() if len(line) < 300)
+        else:
+            print(said, flush=True)
             return 1
-        print(
-            "\n".join(line for line in common.explain(error).splitlines() if len(line) < 300),
-            flush=True,
-        )
+        print(said, flush=True)
         return BUILD_FAILED
     return 0
 
@@ -603,15 +588,13 @@ def main():
     os.dup2(5, wire.FD_FILTER)
     os.closerange(4, 6)
     guard.threads = int(sys.argv[5])
-    # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
-    # forks
+    # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA is left to the forks
     pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None
     if guard.cudal1_guard_read() != 0:
         sys.exit("exec_torch: no system call filters")
     if pool:
         gpus.open_cudnn()
-    # an executor runs as the same user as its parent and as later executors of the other side: none
-    # may write another's memory
+    # its forks, of both sides, have its user: none may write another's memory
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)

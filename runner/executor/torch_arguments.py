@@ -21,9 +21,8 @@ SIZES = dict(wire.DTYPES.values())
 
 
 class Layout:
-    """Where the arguments lie in a slot: first the numbers that come with each input, then the
-    memory that tensors reach, what lies between their elements included. Tensors that share memory
-    share it in a slot, too.
+    """Where the arguments lie in a slot: first the numbers that come with each input, then all
+    memory that tensors reach. Tensors that share memory share it in a slot, too.
     """
 
     def __init__(self, values, drawn):
@@ -94,9 +93,7 @@ class Layout:
 
 
 class Arguments(list):
-    """The arguments of runs by slot. Numbers come with a slot's input, so they are read when a run
-    asks for its arguments.
-    """
+    """The arguments of runs by slot. Numbers come with its input, so they are read for each run."""
 
     def __init__(self, slots, places, read):
         super().__init__(slots)
@@ -286,9 +283,8 @@ def trait(i, values):
 
 
 def stretches(values):
-    """Memory of the tensors that have elements: where each stretch begins and ends, and the numbers
-    of the tensors in it, the first of which begins where it does. Parts of one storage that follow
-    each other without a gap are a stretch.
+    """Memory of tensors: where each stretch begins and ends, and the numbers of the tensors in it,
+    the first of which begins where it does. Parts of one storage without a gap are a stretch.
     """
     found, storage = [], None
     for first, last, i in sorted(

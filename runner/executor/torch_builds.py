@@ -1,5 +1,4 @@
-"""What an interpreter is told before it forks executors of code that compiles itself, so that they
-find what a build left (build_torch.c), and what a build is told.
+"""What builds, and parents of executors, are told of code that compiles itself (build_torch.c).
 
 Executors start no compilers, and nothing may ask for a GPU before a fork: what extensions, Triton
 and torch.compile want to know of their compilers before they look anything up is answered here.
@@ -41,8 +40,7 @@ def use_built():
 
 def compile_once():
     """In builds for a GPU: an extension that was compiled, or refused, before the device was held
-    is not compiled again with it. Codes often go on without one that does not compile, or write
-    its source anew.
+    is not compiled again with it. Codes often go on without it, or write its source anew.
     """
     extensions = import_extensions()
     compile_library = extensions._write_ninja_file_and_build_library
@@ -110,9 +108,7 @@ def remember_triton():
 
 
 def use_compiled():
-    """Before any fork, for torch.compile: it wants to know its compilers before it looks up what it
-    compiled. None of that may ask for a GPU, which no fork could use then.
-    """
+    """Before any fork, for torch.compile, which no fork could use if it asked for a GPU."""
     def refuse(*arguments, **keywords):
         raise RuntimeError("not before a fork")
 
@@ -128,9 +124,8 @@ def use_compiled():
 
 
 def ask_no_compiler():
-    """In builds and in executors: headers of generated C++ aren't compiled ahead, and instructions
-    that the processor has are used without trying whether the compiler knows them. Either would
-    start a compiler before what was compiled is looked up.
+    """In builds and in executors: no compiler is started before what was compiled is looked up, as
+    for headers of generated C++, or to try whether it knows the processor's instructions.
     """
     config = importlib.import_module("torch._inductor.config")
     if hasattr(config, "cpp_cache_precompile_headers"):

@@ -1,9 +1,8 @@
 """Random numbers for a task's get_inputs, in the process that runs nothing else.
 
-A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next
-follows from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each
-by a key of its own, and Python's numbers from the kernel. What is left to PyTorch's generator has a
-new seed for each call of get_inputs, so that no run's inputs tell another's.
+What usual generators give next follows from what they gave, which a candidate sees. So arrays on
+a CPU come from the supervisor's cipher (random.c), each by a key of its own, and Python's numbers
+from the kernel. What is left to PyTorch's generator has a new seed for each call of get_inputs.
 """
 import math
 import os

@@ -82,10 +82,14 @@ class Moving:
     moved at once: what its constructor makes of them follows. The rest is moved when it is there.
     """
 
-    def __init__(self):
+    def __init__(self, wanted):
+        self.wanted = wanted
         self.moved = 0
+        self.patches = contextlib.ExitStack()
 
     def __enter__(self):
+        if not self.wanted:
+            return
         create, reset = torch.nn.Parameter.__new__, _NormBase.reset_running_stats
 
         def create_moved(cls, data=None, *arguments, **keywords):
@@ -109,7 +113,6 @@ class Moving:
                 self.move(norm.running_mean, 1)
                 self.move(norm.running_var, 1)
 
-        self.patches = contextlib.ExitStack()
         for owner, values in (
             (torch.nn.Parameter, {"__new__": staticmethod(create_moved)}),
             (torch.nn.init, {name: filled(getattr(torch.nn.init, name)) for name in INITS}),
@@ -130,6 +133,6 @@ class Moving:
         return constant
 
     def finish(self, model):
-        if isinstance(model, torch.nn.Module):
+        if self.wanted and isinstance(model, torch.nn.Module):
             for parameter in model.parameters():
                 self.move(parameter, 1)

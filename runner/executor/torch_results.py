@@ -75,9 +75,8 @@ class SingleForHalf(TorchFunctionMode):
 
 
 def in_single(module, call, inputs, dtypes):
-    """The results of a call with single precision for half, also where it casts or under autocast,
-    and for TF32, rounded to dtypes in the end; and the number of the half's type, or 0. No results
-    where the module refuses other types.
+    """The results of a call with single precision for TF32 and half, also where it casts, rounded
+    to dtypes at last, and the number of the half's type, or 0. None where the module refuses that.
     """
     own = (*module.parameters(), *module.buffers()) if isinstance(module, torch.nn.Module) else ()
     half = next((x.dtype for x in (*own, *inputs) if is_half(x)), None)

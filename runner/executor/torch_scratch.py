@@ -1,9 +1,8 @@
 """Files of code that writes some, or compiles itself (build_jit.c).
 
-A build has a folder of its own for all that it writes: the current folder, HOME and TMPDIR lie in
-it, and so does its /tmp. An executor finds what the build left, and may write as well: into memory
-of a limited size, which goes with its process (guard.c). No executor starts compilers: code that
-calls one is told that it has run.
+A build has a folder for all that it writes: the current folder, HOME, TMPDIR and its /tmp lie in
+it. An executor finds what the build left, and may write as well: into memory of a limited size,
+which goes with its process (guard.c). Code that calls a compiler there is told that it has run.
 """
 import ctypes
 import io
@@ -37,9 +36,9 @@ def use_folder(folder):
 
 
 def follow_libraries(folder, building):
-    """Code may delete what it has compiled once it is loaded, or name it by what each process has
-    otherwise (its number, the time). So a build keeps a copy of each library that it loads, and in
-    executors a missing one is made of the copy that is as far in the order of loading.
+    """Code may delete what it has compiled once it is loaded, or name it by its process or the
+    time. So a build keeps a copy of each library that it loads, and in executors a missing one is
+    made of the copy that is as far in the order of loading.
     """
     load_library, numbers = ctypes.CDLL.__init__, itertools.count()
 
@@ -60,8 +59,8 @@ def follow_libraries(folder, building):
 
 
 def take_folder(guard, inside, built):
-    """In an executor, before its code: a folder of its own, with what its build has left in
-    `built`, if that is not empty. Without a sandbox it is that folder itself, or none.
+    """A folder for an executor, with what its build has left in `built`, if that is not empty.
+    Without a sandbox it is that folder itself, or none.
     """
     if inside:
         if guard.cudal1_guard_files(built.encode(), inside.encode()) != 0:
@@ -85,15 +84,11 @@ class Done:
 
     def __init__(self, args, stdout=None, stderr=None, text=None, universal_newlines=None,
                  encoding=None, errors=None, **keywords):
-        new, empty = (
-            (io.StringIO, "") if text or universal_newlines or encoding or errors
-            else (io.BytesIO, b"")
-        )
+        new = io.StringIO if text or universal_newlines or encoding or errors else io.BytesIO
         self.args = args
         self.stdin = new()
         self.stdout, self.stderr = (new() if to == subprocess.PIPE else None
                                     for to in (stdout, stderr))
-        self.said = tuple(empty if to == subprocess.PIPE else None for to in (stdout, stderr))
 
     def __enter__(self):
         return self
@@ -102,7 +97,7 @@ class Done:
         pass
 
     def communicate(self, input=None, timeout=None):
-        return self.said
+        return tuple(said and said.read() for said in (self.stdout, self.stderr))
 
     def wait(self, timeout=None):
         return 0

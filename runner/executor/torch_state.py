@@ -1,9 +1,9 @@
 """Tensors that a model keeps in itself, brought back before each run.
 
-A part of exec_torch.py. They are the buffers of the model's modules and the tensors that are
-attributes of these. A run restores them within the clock, because outside it no code of a candidate
-runs while inputs are there. Binding a name costs next to nothing, and so does a copy of a small
-tensor. No more is done for a reference. A candidate that writes to large ones pays for the copies.
+They are buffers and attributes of the model's modules. A run restores them within the clock,
+because outside it no code of a candidate runs while inputs are there. Binding a name costs next to
+nothing, and so does a copy of a small tensor. No more is done for a reference. A candidate that
+writes to large ones pays for the copies.
 """
 import contextlib
 
