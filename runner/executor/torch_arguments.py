@@ -117,7 +117,6 @@ def map_arguments(entries, traits, slots, slot_bytes, view, device):
     """The arguments of each slot, of which `view` gives dense memory: view(dtype, count, offset).
     Tensors of one stretch of memory share a storage.
     """
-    kinds = {wire.PY_INT: "q", wire.PY_BOOL: "q", wire.PY_FLOAT: "d"}
     drawn = [(i, *entry[:2]) for i, entry in enumerate(entries)
              if entry[1] >= wire.PY_INT and entry[2] == 1]
     # of each stretch, by the number of its first tensor
@@ -150,7 +149,7 @@ def map_arguments(entries, traits, slots, slot_bytes, view, device):
         made.append(arguments)
     if not drawn:
         return made
-    form = "=" + "".join(kinds[kind] for _, _, kind in drawn)
+    form = "=" + "".join(map(form_of, (kind for _, _, kind in drawn)))
     words = [view(torch.int64, len(drawn), slot * slot_bytes + drawn[0][1])
              for slot in range(slots)]
     flags = [kind == wire.PY_BOOL for _, _, kind in drawn]
@@ -173,11 +172,12 @@ def as_it_was(tensor, trait):
 def number(kind, bits):
     if kind == wire.PY_NONE:
         return None
-    data = bits.to_bytes(8, "little")
-    if kind == wire.PY_FLOAT:
-        return struct.unpack("=d", data)[0]
-    value, = struct.unpack("=q", data)
+    value, = struct.unpack("=" + form_of(kind), bits.to_bytes(8, "little"))
     return value != 0 if kind == wire.PY_BOOL else value
+
+
+def form_of(kind):
+    return "d" if kind == wire.PY_FLOAT else "q"
 
 
 def check(values):

@@ -57,6 +57,11 @@ class CipherRandom:
         return (dtype in kinds and not set(keywords) - {"dtype", "device"}
                 and str(keywords.get("device") or "cpu") == "cpu")
 
+    def filled(self, size, dtype, init, low, high):
+        out = torch.empty(tuple(size), dtype=dtype)
+        self.fill(out.data_ptr(), out.numel(), CODES[dtype], init, low, high)
+        return out
+
     def floats(self, original, init):
         def make(*size, **keywords):
             dtype = keywords.get("dtype") or torch.get_default_dtype()
@@ -64,9 +69,7 @@ class CipherRandom:
                 return original(*size, **keywords)
             if len(size) == 1 and isinstance(size[0], (list, tuple)):
                 size = size[0]
-            out = torch.empty(tuple(size), dtype=dtype)
-            self.fill(out.data_ptr(), out.numel(), CODES[dtype], init, 0, 1)
-            return out
+            return self.filled(size, dtype, init, 0, 1)
         return make
 
     def integers(self, original):
@@ -78,9 +81,7 @@ class CipherRandom:
                     and all(type(bound) is int and abs(bound) <= EXACT for bound in (low, high))
                     and torch.iinfo(dtype).min <= low < high <= torch.iinfo(dtype).max + 1):
                 return original(*arguments, **keywords)
-            out = torch.empty(tuple(size), dtype=dtype)
-            self.fill(out.data_ptr(), out.numel(), CODES[dtype], INTEGER, low, high - 1)
-            return out
+            return self.filled(size, dtype, INTEGER, low, high - 1)
         return make
 
 

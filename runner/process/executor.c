@@ -58,16 +58,18 @@ static bool
 begin(Executor *executor, int *theirs)
 {
 	int			pair[2];
+	int			on = 1;
 
 	executor_init(executor);
 	executor->log_fd = log_file();
 	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL,
 										 (void **) &executor->control);
-	if (executor->log_fd < 0 || executor->control_fd < 0 || message_pair(pair) != 0)
+	if (executor->log_fd < 0 || executor->control_fd < 0
+		|| socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return false;
 	executor->sock = pair[0];
 	*theirs = pair[1];
-	return true;
+	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0;
 }
 
 ExecutorResult
@@ -135,10 +137,7 @@ executor_freeze(Executor *executor)
 			continue;
 		if (clock_now() > deadline)
 			return EXECUTOR_BROKEN;
-		/*
-		 * a batch system that resumes all that it stopped takes back a stop that was not seen yet,
-		 * so the signal is sent again
-		 */
+		/* A batch system that resumes all that it stopped takes back a stop that was not seen. */
 		if (clock_now() > again)
 		{
 			syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0);
@@ -251,10 +250,7 @@ executor_end(Executor *executor)
 	executor_kill(executor);
 	if (executor->sandbox > 0)
 		sandbox_end(executor->sandbox);
-	/*
-	 * the kernel needs time to clear what a dying process held, a GPU's context above all; the next
-	 * process must not be timed meanwhile
-	 */
+	/* No other process is timed while the kernel clears what this one held. */
 	if (executor->pidfd >= 0)
 	{
 		await_end(executor);

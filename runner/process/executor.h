@@ -130,9 +130,6 @@ typedef enum ExecutorResult
 
 #define MESSAGE_HANDED	8		/* descriptors that go along with a message, at most */
 
-/* a socket's two ends; -1: errno says why */
-extern int message_pair(int pair[2]);
-
 /* waits for a message; pid: the sender's, as the kernel vouches, or NULL */
 extern ExecutorResult message_receive(int sock, WireMessage *message, double deadline, pid_t *pid);
 

@@ -11,16 +11,6 @@
 
 volatile sig_atomic_t executor_cancelled;
 
-int
-message_pair(int pair[2])
-{
-	int			on = 1;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-		return -1;
-	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
-}
-
 /* sleeps until there is news; as poll(), with 0 at the deadline and where it is cancelled */
 static int
 wait_for_news(int sock, double deadline)

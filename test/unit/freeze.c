@@ -83,7 +83,7 @@ window(int runs, bool honest, int *seen)
 	executor_init(&executor);
 	executor.control = control;
 	*seen = 0;
-	if (control == MAP_FAILED || message_pair(pair) != 0)
+	if (control == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) != 0)
 		abort();
 	executor.sock = pair[0];
 	child = fork();
@@ -161,7 +161,7 @@ start_answering(Executor *executor, const Executor *after, bool answers)
 	int			pair[2];
 
 	executor_init(executor);
-	if (message_pair(pair) != 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) != 0)
 		abort();
 	executor->sock = pair[0];
 	child = fork();
