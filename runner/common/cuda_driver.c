@@ -84,10 +84,7 @@ cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t siz
 bool
 cuda_driver_is_fault(CuResult error)
 {
-	/*
-	 * from illegal address to launch failure: CUDA_ERROR_ILLEGAL_ADDRESS 700, ASSERT 710,
-	 * HARDWARE_STACK_ERROR 714, ... LAUNCH_FAILED 719
-	 */
+	/* CUDA_ERROR_ILLEGAL_ADDRESS 700, ASSERT 710, HARDWARE_STACK_ERROR 714 to LAUNCH_FAILED 719 */
 	return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
 }
 

@@ -116,10 +116,7 @@ cipher(const RandomKey *key, uint64_t block, Words *words)
 INLINE double
 unit(uint64_t bits)
 {
-	/*
-	 * 52 bits as a fraction, without a conversion from integers, which few processors do side by
-	 * side
-	 */
+	/* a fraction without a conversion from integers, which few processors do side by side */
 	uint64_t	one = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3FF0000000000000);
 	double		value;
 
@@ -142,10 +139,7 @@ below(uint64_t bits, uint64_t n)
 	return n == 0 ? bits : (uint64_t) (((unsigned __int128) bits * n) >> 64);
 }
 
-/*
- * each pair is loaded by itself, since gathers are slower on many processors, by far where Downfall
- * is mended by microcode
- */
+/* Pairs are loaded one by one: gathers are slower, by far where microcode mends Downfall. */
 INLINE void
 normals32(const Words *words, float *out)
 {
@@ -228,10 +222,7 @@ integers(const Fill *fill, const Words *words, void *out)
 	}
 }
 
-/*
- * the elements that sixteen blocks of the cipher make, from `block` on; the same on every kind of
- * processor
- */
+/* the elements of sixteen blocks, from `block` on; the same on every kind of processor */
 INLINE void
 make_chunk(const Fill *fill, uint64_t block, void *out)
 {
@@ -252,10 +243,7 @@ chunk(const Fill *fill, uint64_t block, void *out)
 	make_chunk(fill, block, out);
 }
 
-/*
- * quantile of the standard normal distribution by bisection on erfc; made once, so speed is no
- * matter
- */
+/* of the standard normal distribution, by bisection on erfc */
 static double
 normal_quantile(double p)
 {

@@ -34,14 +34,11 @@ extern const char *tensor_dtype_name(uint32_t dtype);
 extern uint32_t tensor_dtype_parse(const char *name);
 extern bool tensor_dtype_is_float(uint32_t dtype);
 
-/*
- * fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a
- * dimension is negative
- */
+/* fills in elements and bytes; false: above TENSOR_MAX_BYTES, or a dimension is negative */
 extern bool tensor_finish(Tensor *tensor);
 
 /*
- * Elements from the first to the last of a view that is not empty, the first included; strides in
+ * Elements from the first to the last of a view that is not empty, both included; strides in
  * elements. False where one is negative, or the view reaches farther than TENSOR_MAX_BYTES
  * elements: code says where its outputs lie, and none of this may overflow.
  */
@@ -80,10 +77,7 @@ tensor_place(const Tensor *layout, const int64_t *stride, uint64_t i)
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 
-/*
- * two elements that differ: integers whole, as far as a double holds them, others with as many
- * digits as tell them apart, or 7
- */
+/* two elements that differ: integers whole, others with 7 digits or as many as tell them apart */
 #define TENSOR_VALUE_BYTES	32
 extern void tensor_describe_values(uint32_t dtype, double one, double other,
 								   char text[2][TENSOR_VALUE_BYTES]);
@@ -103,10 +97,7 @@ typedef struct Comparison
 	size_t		infinite;		/* expected elements that are no finite number */
 } Comparison;
 
-/*
- * whether outputs of `n` elements are equal, though some differ; `exact`: an element is right or
- * wrong
- */
+/* whether outputs of `n` elements count as equal; `exact`: an element is right or wrong */
 extern bool tensor_equal(const Tolerance *tolerance, bool exact, size_t n, const Comparison *c);
 
 /*

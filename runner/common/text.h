@@ -10,9 +10,8 @@
 #include <stdio.h>
 
 /*
- * Copies at most `length` bytes up to the first NUL into `out` of `size` bytes. "?" replaces
- * control characters but tabs and ends of lines, those of C1 which begin sequences of some
- * terminals, those that change the direction of writing, and what is not UTF-8.
+ * Copies at most `length` bytes, up to the first NUL. "?" replaces what is not UTF-8, control
+ * characters but tabs and ends of lines, and those that change the direction of writing.
  */
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
 
@@ -22,10 +21,7 @@ extern void text_clean(char *out, size_t size, const char *in, size_t length);
  */
 extern char *text_repair(const char *data, size_t length, size_t *repaired_length);
 
-/*
- * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno; EFBIG where
- * it is longer than `limit` bytes)
- */
+/* the rest of a file, and a NUL, to be freed; NULL: errno, EFBIG where it is above `limit` bytes */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
 /* whether an extended regular expression matches anywhere in a text */

@@ -47,10 +47,7 @@ open_device(void)
 							  wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs));
 	CU_TRY(cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS,
 							  wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs));
-	/*
-	 * a first launch, so that the driver has opened what it needs before files and processes are
-	 * closed to it
-	 */
+	/* a first launch, so that the driver has opened what it needs before the guard */
 	CU_TRY(driver.MemAlloc(&scratch, 1));
 	CU_TRY(driver.MemsetD8(scratch, 0, 1));
 	return stain_open(&driver, device);
@@ -119,10 +116,7 @@ int
 main(int argc, char **argv)
 {
 	entry_begin(argc, argv, &control, &call);
-	/*
-	 * Give the process's files in /proc to another user, because by them it could make itself the
-	 * last to go when memory is short.
-	 */
+	/* By its files in /proc it could make itself the last to go when memory is short. */
 	if (getpid() == 1)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	entry_serve(argv[1], load, run);

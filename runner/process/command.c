@@ -214,10 +214,7 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	return executor->last.result;
 }
 
-/*
- * Each is stopped as soon as it has answered, because threads that go on would slow those that are
- * still waited for.
- */
+/* Each is stopped as soon as it has answered, because threads that go on would slow the others. */
 void
 executor_await(Executor *const *executors, int n)
 {

@@ -34,10 +34,7 @@ read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return true;
 }
 
-/*
- * a view with wide gaps: piece by piece, so that a small output of a large array costs little,
- * wherever the code says it is
- */
+/* a view with wide gaps, piece by piece: a small output of a large array costs little */
 static bool
 read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
 {
