@@ -72,7 +72,8 @@ typedef struct CuCopy
 
 /* ends a function with the driver's error, if this call gives one */
 #define CU_TRY(call) \
-	do { \
+	do \
+	{ \
 		CuResult	result_of_call = (call); \
 		\
 		if (result_of_call != 0) \

@@ -68,9 +68,10 @@ proc_stat(pid_t pid, ProcStat *stat)
 {
 	int			fd = proc_open(pid, "stat");
 
+	if (fd < 0)
+		return false;
 	*stat = proc_look(fd);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return stat->state != 0;
 }
 

@@ -62,15 +62,16 @@ cudal1_guard_read(void)
 	size_t		first = 0;
 	size_t		n;
 
-	if (fstat(WIRE_FD_FILTER, &file) != 0 || (code = malloc((size_t) file.st_size)) == NULL)
+	if (fstat(WIRE_FD_FILTER, &file) != 0)
 		return -1;
+	program[0].filter = code = malloc((size_t) file.st_size);
 	/* by position, because others read the same open file at the same time */
-	if (pread(WIRE_FD_FILTER, code, (size_t) file.st_size, 0) != file.st_size)
+	if (!code || pread(WIRE_FD_FILTER, code, (size_t) file.st_size, 0) != file.st_size)
 		return -1;
 	n = (size_t) file.st_size / sizeof(*code);
 	while (first < n && memcmp(&code[first], &end, sizeof(end)) != 0)
 		first++;
-	program[0] = (struct sock_fprog) {(unsigned short) first, code};
+	program[0].len = (unsigned short) first;
 	if (first < n)
 		program[1] = (struct sock_fprog) {(unsigned short) (n - first - 1), code + first + 1};
 	return close(WIRE_FD_FILTER);

@@ -280,9 +280,9 @@ static const CallLine lines[] = {
 		"flock",
 	"nothing writes to caches in a run; files of the host are everyone's, and a lock is seen"},
 	{"BD", CALL_ALLOWED,
-		"flock creat link linkat symlink symlinkat chmod fchmod fchmodat chown lchown fchown fchownat"
-		" utime utimes futimesat utimensat truncate ftruncate fallocate sendfile copy_file_range"
-		" splice getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr",
+		"flock creat link linkat symlink symlinkat chmod fchmod fchmodat chown lchown fchown"
+		" fchownat utime utimes futimesat utimensat truncate ftruncate fallocate sendfile"
+		" copy_file_range splice getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr",
 	"what compilers do in their folders"},
 	{"LCTGBD", CALL_REFUSED,
 		"setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr",
