@@ -365,13 +365,14 @@ class Executor:
         memory that isn't theirs alone. Where the first run has these, no other is like it.
         """
         n = len(result)
+        at = entry_at(run * n)
         likes = [layout(tensor) for tensor in result]
         alike = self.layouts == likes
         for i, tensor in enumerate(result if alike else ()):
             address = tensor.data_ptr() - self.base
             alike = alike and 0 <= address < self.bound
             if alike:
-                PLACE.pack_into(self.control.memory, entry_at(run * n + i), address)
+                PLACE.pack_into(self.control.memory, at + i * TENSOR.size, address)
         if alike and self.find_shared(run, n, 0) >= n:
             return True
         self.copies.clear()
@@ -401,12 +402,10 @@ class Executor:
             raise common.Unsupported("a run returns no elements")
         for i, tensor in enumerate(result):
             calls.check_tensor(tensor, "a run returns")
-            if self.gpu and not (tensor.is_cuda and (
-                0 <= tensor.data_ptr() - self.base < self.bound or tensor.numel() == 0
-            )):
-                if not tensor.is_cuda:
-                    raise common.Unsupported("a run returns a tensor on the CPU; "
-                                             "outputs belong on the GPU")
+            if self.gpu and not tensor.is_cuda:
+                raise common.Unsupported("a run returns a tensor on the CPU; "
+                                         "outputs belong on the GPU")
+            if not 0 <= tensor.data_ptr() - self.base < self.bound and tensor.numel() > 0:
                 if tensor.data_ptr() not in self.given:
                     raise common.Unsupported("a run returns a tensor that lies elsewhere than "
                                              "in memory of PyTorch's allocator for the GPU")

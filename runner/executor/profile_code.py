@@ -1,14 +1,11 @@
 """Keep a profile of a candidate: profile_code.py TOOL [OUTPUT [unsandboxed]] <JSON
 
 TOOL is perf, ncu, timeline (PyTorch's own profiler, which reads CUPTI on a GPU), or "any" for perf
-or ncu, that of the device. Without OUTPUT it only says what stands in the
-way of a profile, for cudal1-measure to ask first. OUTPUT "counters" prints the tool and its
-counters as JSON; any other is the file to write, but for its ending.
-cudal1-measure starts it again after a verdict, so that no clock of a measurement runs beside a
-profiler.
+or ncu, that of the device. Without OUTPUT it only says what stands in the way of a profile, for
+cudal1-measure to ask first. OUTPUT "counters" prints the tool and its counters as JSON; any other
+is the file to write, but for its ending. No clock of a measurement runs beside a profiler.
 It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
-up, then once for ncu or a timeline, and for a second under perf, which samples or counts. What the
-code prints goes nowhere.
+up, then once for ncu or a timeline, and for a second under perf. What the code prints goes nowhere.
 """
 import csv
 import ctypes
@@ -286,7 +283,7 @@ class Arguments:
 
 
 def compiled(folder, task, device):
-    """A call of compiled code, and what waits for its end."""
+    """A call of compiled code, which waits for its end."""
     library = ctypes.CDLL(os.path.join(folder, "code.so"))
     solve = getattr(library, task["signature"].get("entry", "solve"))
     solve.restype = None
@@ -311,12 +308,17 @@ def compiled(folder, task, device):
                 sys.exit("out of GPU memory")
             address = pointer.value
         arguments.append(ctypes.c_void_p(address))
-    # `kept` holds the memory as long as the call can be made
-    return lambda: (solve(*arguments), kept), driver.cuCtxSynchronize if driver else None
+
+    def call(kept=kept):
+        # `kept` holds the memory as long as the call can be made
+        solve(*arguments)
+        if driver:
+            driver.cuCtxSynchronize()
+    return call
 
 
 def loaded(folder, device):
-    """A call of a module's forward, and what waits for its end."""
+    """A call of a module's forward, which waits for its end."""
     import torch
     import torch_common as common
     modules = []
@@ -332,29 +334,27 @@ def loaded(folder, device):
     def call():
         with torch.no_grad():
             model(*values)
-    return call, torch.cuda.synchronize if device == "cuda" else None
+        if device == "cuda":
+            torch.cuda.synchronize()
+    return call
 
 
 def call_inside(tool, folder, told, device):
     sys.path.append(HERE)
     with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
         task = json.load(file)
-    call, wait = compiled(folder, task, device) if task.get("signature") else loaded(folder, device)
-    driver = ctypes.CDLL("libcuda.so.1") if tool == "ncu" else None
-    wait = wait or (lambda: None)
+    call = compiled(folder, task, device) if task.get("signature") else loaded(folder, device)
     call()
-    wait()
     if tool == "timeline":
         from torch.profiler import profile
         with profile() as recorded:
             call()
-            wait()
         recorded.export_chrome_trace(os.path.join(folder, f"profile.{SUFFIX[tool]}"))
         return
-    if driver:
+    if tool == "ncu":
+        driver = ctypes.CDLL("libcuda.so.1")
         driver.cuProfilerStart()
         call()
-        wait()
         driver.cuProfilerStop()
         return
     os.write(told, b"enable\n")
@@ -362,7 +362,6 @@ def call_inside(tool, folder, told, device):
     calls = 0
     while time.monotonic() < end:
         call()
-        wait()
         calls += 1
     with open(os.path.join(folder, "calls"), "w", encoding="ascii") as file:
         file.write(str(calls))
