@@ -2,14 +2,12 @@
  * random.c
  *		What a candidate must not guess, and fresh inputs at memory speed.
  *
- * A candidate sees its inputs, so it could find what they were made from. Every choice is therefore
- * drawn from a cipher's stream. Every array is filled from a stream of its own, in counter mode,
- * with a key from that stream, so elements that are known tell nothing of others.
+ * A candidate sees its inputs, so every choice is drawn from a cipher's stream, and every array is
+ * filled from a stream of its own, with a key from that one: known elements tell nothing of others.
  *
- * Every timed run gets inputs of its own, so filling them must not cost much more than running a
- * memory-bound kernel does. Eight blocks of the cipher are made side by side, as many as registers
- * of 256 bits hold. Normal values come from a table of 2048 quantiles with linear interpolation
- * between them, which costs one load instead of a logarithm.
+ * Every timed run gets inputs of its own, so filling them must cost little more than a memory-bound
+ * kernel does. Eight blocks of the cipher are made side by side, as many as registers of 256 bits
+ * hold. Normal values come from a table of quantiles, interpolated, instead of a logarithm.
  */
 #include <math.h>
 #include <pthread.h>

@@ -2,11 +2,10 @@
  * wire.h
  *		What cudal1-measure and its executors say to each other.
  *
- * Commands and replies are single fixed-size datagrams on a SOCK_SEQPACKET pair; everything larger
- * lies in shared memory with the fixed layout below. An executor is untrusted once it has loaded a
- * candidate: of its replies only the nonce and the status are looked at, of its control memory only
- * the tensor table and the text, each copied once before it is judged. exec_torch.py unpacks the
- * same structures by wire.py, which wire_layout.c writes.
+ * Commands and replies are datagrams of one size on a SOCK_SEQPACKET pair; all that is larger lies
+ * in shared memory. An executor is untrusted once it has loaded a candidate: of its control memory
+ * only the tensor table and the text are looked at, each copied once before it is judged.
+ * exec_torch.py unpacks the same structures by wire.py, which wire_layout.c writes.
  */
 #ifndef CUDAL1_WIRE_H
 #define CUDAL1_WIRE_H

@@ -2,10 +2,9 @@
  * exec_c.c
  *		exec-c FILE.so: the executor of C code, for references and candidates alike.
  *
- * It maps the shared slots, loads the code behind the guard, and calls the entry as often as it is
- * told, each call with the pointers of a slot of its own. It knows neither the time nor what the
- * outputs should be, and is stopped while it is not its turn. The supervisor trusts nothing in this
- * process once the code is loaded.
+ * It maps the shared slots, loads the code behind the guard, and calls the entry as it is told,
+ * each time with the pointers of a slot. It knows neither the time nor what the outputs should be,
+ * and is stopped while it is not its turn. Nothing in it is trusted once the code is loaded.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/cuda_driver.h"
 #include "executor/guard.h"
 #include "executor/stain.h"

@@ -23,7 +23,6 @@ import socket
 import struct
 import sys
 import tempfile
-import time
 
 
 # where the parts of this program are, which an isolated interpreter does not look for beside it; on
@@ -512,9 +511,9 @@ def become_executor(zygote, fds, guard, data_bytes, pool, compiling):
 
 
 def build(guard, source_fd, device, data_bytes, ahead):
-    """Runs one side's code once where it may start compilers, so that what it compiles of itself
-    lies in the folders of the environment. `ahead`: code for a GPU is loaded and called without
-    one, for the extensions that it compiles; what fails otherwise fails again with the GPU.
+    """Runs one side's code once where it may start compilers, for what it compiles of itself.
+    `ahead`: code for a GPU is loaded and called without one, for the extensions that it compiles;
+    what fails otherwise fails again with the GPU.
     """
     loads_alone = ahead and device == "cuda"
     if loads_alone:

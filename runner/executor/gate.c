@@ -2,9 +2,8 @@
  * gate.c
  *		The gate of a window, on the executor's side.
  *
- * A process at its gate has nothing to do, so code in place of this loop could use the time to
- * bring its own memory into caches. Executors of compiled code do that themselves, on both sides: a
- * few lines a poll, again and again.
+ * A process at its gate could use the time to bring its own memory into caches. Executors of
+ * compiled code do that themselves, on both sides: a few lines a poll, again and again.
  */
 #include <stddef.h>
 

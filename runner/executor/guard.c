@@ -2,9 +2,8 @@
  * guard.c
  *		The filters and limits an executor puts on itself before it loads a candidate.
  *
- * Linked into exec-c, and as libcudal1guard.so loaded by exec_torch.py. The filters are made by the
- * supervisor with libseccomp and arrive as plain BPF, so that nothing of this needs a library
- * inside the sandbox.
+ * Linked into exec-c, and as libcudal1guard.so loaded by exec_torch.py. The filters arrive as plain
+ * BPF, so that no library is needed inside the sandbox.
  */
 #include <limits.h>
 #include <linux/capability.h>
@@ -93,10 +92,8 @@ limit_stack(void)
 
 	if (getrlimit(RLIMIT_STACK, &r) != 0)
 		return -1;
-	if (r.rlim_cur > STACK_BYTES)
-		r.rlim_cur = STACK_BYTES;
-	if (r.rlim_max > STACK_BYTES)
-		r.rlim_max = STACK_BYTES;
+	r.rlim_cur = r.rlim_cur < STACK_BYTES ? r.rlim_cur : STACK_BYTES;
+	r.rlim_max = r.rlim_max < STACK_BYTES ? r.rlim_max : STACK_BYTES;
 	return setrlimit(RLIMIT_STACK, &r);
 }
 
@@ -109,11 +106,10 @@ apply(const struct sock_fprog *filter)
 }
 
 /*
- * Filters calls that a process may make for itself and not for its forked siblings or their
- * parent, which have the same user: signals to threads, limits. The number of the process is not
- * known where the other filters are made. Threads may not resume others that are being stopped.
- * Nor may they stop them, because a process that is stopped when its limit has passed counts as
- * stopped from outside, and is measured once more.
+ * Filters calls that a process may make for itself and not for its forked siblings or their parent,
+ * which have the same user: signals to threads, limits. Other filters are made before its number is
+ * known. Threads may not resume others that are being stopped. Nor may they stop them, because a
+ * process that is stopped when its limit has passed is measured once more.
  */
 static int
 apply_own(void)

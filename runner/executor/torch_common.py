@@ -17,14 +17,17 @@ import traceback
 import types
 
 
+FAULTS = ("illegal memory access", "misaligned address", "illegal instruction",
+          "device-side assert", "unspecified launch failure", "hardware stack error",
+          "invalid program counter")
+
+
 class Unsupported(Exception):
     """The code is valid, but not what this executor can run."""
 
 
 def load_guard(libdir):
-    """What guard.h declares. The interpreter's lock is held in all of it, so other threads of code
-    run no Python while a process waits at its gate.
-    """
+    """What guard.h declares. The interpreter's lock is held in all of it, also at a gate."""
     guard = ctypes.PyDLL(os.path.join(libdir, "libcudal1guard.so"))
     number, place = ctypes.c_uint64, ctypes.c_void_p
     # what each returns, and takes
@@ -61,7 +64,7 @@ def patched(owner, **values):
 
 def refuse_processes():
     """Libraries ask programs of the host when they are loaded (CuPy: ldconfig), and take an error
-    for an answer. The filter, which knows no reasons, would end the process.
+    for an answer, where the filter would end the process.
     """
     def refuse(*arguments, **keywords):
         raise PermissionError(errno.EPERM, "code that is measured starts no processes")
@@ -109,9 +112,8 @@ def lacks_cuda(error):
 
 
 def read_sources(fd):
-    """The task's source, the candidate's, empty for a reference, and the folder of what that has
-    compiled itself, empty where it has none. By position: others read the same open file. A mark
-    of byte order goes, as from a file that an interpreter reads.
+    """The task's source, the candidate's, and the folder of what that has compiled itself; one that
+    is not there is empty. By position: others read the same open file. A mark of byte order goes.
     """
     data = os.pread(fd, os.fstat(fd).st_size, 0)
     os.close(fd)
@@ -177,11 +179,4 @@ def takes(model, arguments, keywords):
 
 def is_fault(error):
     """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
-    return isinstance(error, RuntimeError) and any(
-        text in str(error)
-        for text in (
-            "illegal memory access", "misaligned address", "illegal instruction",
-            "device-side assert", "unspecified launch failure", "hardware stack error",
-            "invalid program counter",
-        )
-    )
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in FAULTS)

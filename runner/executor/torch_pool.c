@@ -4,11 +4,10 @@
  *		region that the supervisor can map.
  *
  * Preloaded before PyTorch's CUDA runtime, it answers cudaMalloc and cudaFree. PyTorch's caching
- * allocator asks these for segments of some MiB and keeps doing all the rest, streams, events and
- * the private pools of CUDA graphs included, so honest code runs as it always does, and every
- * tensor lies where the supervisor can read it without the executor's help. (A pluggable allocator
- * would replace all of that.) Without a region, in the process that makes inputs, memory comes from
- * the driver.
+ * allocator asks these for segments of some MiB and keeps doing all the rest, private pools of CUDA
+ * graphs included (a pluggable allocator would replace that). So honest code runs as it always
+ * does, and the supervisor can read every tensor without the executor's help. In the process that
+ * makes inputs there is no region, and memory comes from the driver.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -38,9 +37,8 @@ static uint64_t *told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Draws the page of the region's first sixteenth at which memory is given out. Kernels are up to
- * 1 % faster or slower by where their arrays lie, which would always favour the same side if it did
- * not differ from process to process.
+ * The page of the region's first sixteenth at which memory is given out. Kernels are up to 1 %
+ * faster or slower by where their arrays lie, which must not favour the same side in all processes.
  */
 static uint32_t
 random_start(void)

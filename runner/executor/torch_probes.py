@@ -1,9 +1,8 @@
 """Parameters that are moved from the constants they begin with: a part of exec_torch.py.
 
-A model's gamma may begin as 1e-6 and its biases as 0, so code that leaves them out would be right.
-So would code that leaves out a layer whose weights are all tiny or an identity, or a norm whose
-running mean and variance are those of a new model. Attention whose matrices begin with a deviation
-of 0.02 has scores near 0, of which 1 + x is the exponential.
+Code that leaves out a gamma which begins as 1e-6, biases of 0, a layer whose weights are all tiny
+or an identity, or a norm with the running mean and variance of a new model, would be right.
+So would 1 + x for the exponential in attention whose matrices begin with a deviation of 0.02.
 """
 import contextlib
 import math
@@ -58,7 +57,7 @@ def enlarge(tensor):
     if not has_numbers(tensor, 2) or tensor.dim() < 2:
         return False
     rows = tensor.shape[0]
-    length = float(tensor.detach().double().norm()) / min(rows, tensor.numel() // rows) ** 0.5
+    length = float(tensor.detach().float().norm()) / min(rows, tensor.numel() // rows) ** 0.5
     if not 0 < length < SHRINKS:
         return False
     # a power of two, which rounds nothing
@@ -67,9 +66,9 @@ def enlarge(tensor):
 
 
 def move(tensor):
-    """Moves it in place. By how much depends on the index alone, so that code which has the same
-    parameter in another shape, or makes it at another time, has the same numbers. Others than tiny
-    numbers move away from 0, because a model may divide by them, or take their roots.
+    """Moves it in place, by the index alone, so that code which has the parameter in another shape,
+    or makes it at another time, has the same numbers. All but tiny numbers move away from 0,
+    because a model may divide by them, or take their roots.
     """
     place = torch.arange(1, tensor.numel() + 1, device=tensor.device).mul_(STEP).remainder_(1 << 32)
     by = place.to(torch.float64).mul_(2 * FARTHEST / 2**32).sub_(FARTHEST)
@@ -79,7 +78,7 @@ def move(tensor):
 
 class Moving:
     """While a model is constructed, constants that become parameters, or are written to them, are
-    moved at once: what its constructor makes of them follows. The rest is moved when it is there.
+    moved at once, so that its constructor goes on with them. The rest is moved when it is there.
     """
 
     def __init__(self, wanted):

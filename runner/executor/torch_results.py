@@ -16,9 +16,7 @@ HALF = tuple(CASTS.values())
 
 
 def copy_weights(state, model):
-    """Gives a model the reference's weights of the same names and shapes. Weights of lazy modules
-    have no shape before the first run.
-    """
+    """Gives a model the reference's weights of the same names and shapes, if they have one yet."""
     own = model.state_dict(keep_vars=True)
     # what modules keep beside tensors, as quantized ones do, has no place among weights
     fitting = {

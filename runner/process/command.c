@@ -2,15 +2,13 @@
  * command.c
  *		A command to an executor, and the clock of it.
  *
- * A command goes through these phases: look whether all others are stopped, read the clock, send,
- * thaw, wait for the answer, freeze, read the clock. Candidate code runs in between alone, so no
- * work can be hidden before a command or after its answer. Runs of a window are one command, and
- * have clocks of their own (time/window.c).
+ * Its phases: look whether all others are stopped, read the clock, send, thaw, wait for the answer,
+ * freeze, read the clock. Candidate code runs in between alone, so no work can be hidden before or
+ * after. Runs of a window are one command, and have clocks of their own (time/window.c).
  */
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -64,10 +62,9 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 }
 
 /*
- * Whether an answer may be late by no fault of the code. A person or a batch system may have
- * stopped its process, which the code itself can't. All processes of a job may have been stopped
- * by signals, of which the supervisor gets one, too, or paused with their container, so that the
- * supervisor is late itself.
+ * Whether an answer may be late by no fault of the code. Others may have stopped its process, which
+ * the code itself can't, or all of a job by signals, of which the supervisor gets one, too. Or all
+ * were paused with their container, so that the supervisor is late itself.
  */
 static bool
 was_halted(const Executor *executor)

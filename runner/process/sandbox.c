@@ -2,10 +2,9 @@
  * sandbox.c
  *		Starts a program in a bubblewrap sandbox.
  *
- * There are filters for two levels of trust. The outer one, applied by bubblewrap, keeps a compiler
- * or an interpreter from reaching out of its namespaces. The inner ones, which the executor applies
- * itself right before and after it loads a candidate, take process creation, signals, sockets and
- * (for C) files away. calls.c has the table of what each lets through.
+ * The outer filter, applied by bubblewrap, keeps a compiler or an interpreter from reaching out of
+ * its namespaces. The inner ones, which an executor applies right before and after it loads a
+ * candidate, take process creation, signals, sockets and (for C) files away (calls.c).
  *
  * Processes of the same user within a sandbox (bubblewrap's process 1, a forking parent) would be
  * open to a candidate through /proc. So there is no /proc, or no such process and no memory that is
@@ -281,8 +280,7 @@ sandbox_version(void)
 
 /*
  * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which
- * waits for ever for a parent that died before it could ask to die with it. Such a process is known
- * by our options and by a parent that is none of ours.
+ * could not ask yet to die with it. It is known by our options, and a parent that is none of ours.
  */
 void
 sandbox_sweep(void)

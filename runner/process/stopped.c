@@ -2,10 +2,9 @@
  * stopped.c
  *		Are the processes that should be stopped really stopped?
  *
- * Filters close every known way in which a process could have itself resumed. This file is for ways
- * that are not known: before a command or a window begins, no thread of a process that should be
- * stopped may be running. Honest code must never be accused, so one that runs is stopped again, and
- * looked at once more a moment later:
+ * Filters close every known way in which a process could have itself resumed. For ways that are not
+ * known, no thread of a process that should be stopped may be running before a command or a window.
+ * Honest code must never be accused, so one that runs is stopped again, and looked at once more:
  *
  * - A process that was being killed is gone by then, or on its way out.
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
