@@ -19,7 +19,7 @@
 #include "worker.h"
 
 #define LOOK_MS 20				/* looks are so far apart at least, because each commits */
-#define WAIT_MS 1000			/* waiting requests are looked at again, and failed calls repeated */
+#define WAIT_MS 1000			/* from a look at waiting requests, or a failed call, to the next */
 #define STOP_MS 5000
 /* an answer of 4 MiB in which every byte is escaped */
 #define MAX_ANSWER_LINE (32 * 1024 * 1024)

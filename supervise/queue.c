@@ -15,19 +15,6 @@ cudal1_queue_text(Cudal1Number text, int64_t number)
 	return text;
 }
 
-Cudal1Call
-cudal1_queue_failed(const char *state)
-{
-	/* the last four: functions are missing while the extension is dropped, created or upgraded */
-	static const char *const transient[] = {"08", "25", "40", "53", "55", "57", "58", "42883",
-		"3F000", "42P01", "42704"};
-
-	for (size_t i = 0; i < sizeof(transient) / sizeof(transient[0]); i++)
-		if (strncmp(state, transient[i], strlen(transient[i])) == 0)
-			return CUDAL1_CALL_TRANSIENT;
-	return CUDAL1_CALL_FAILED;
-}
-
 static int64_t
 number_of(const char *text)
 {

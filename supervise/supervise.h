@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "src/buffer.h"
@@ -152,7 +153,18 @@ extern int	cudal1_lease_seconds;
 extern bool cudal1_connected;
 
 /* what a call comes to that failed with this SQLSTATE */
-extern Cudal1Call cudal1_queue_failed(const char *state);
+static inline Cudal1Call
+cudal1_queue_failed(const char *state)
+{
+	/* the last four: functions are missing while the extension is dropped, created or upgraded */
+	static const char *const transient[] = {"08", "25", "40", "53", "55", "57", "58", "42883",
+		"3F000", "42P01", "42704"};
+
+	for (size_t i = 0; i < sizeof(transient) / sizeof(transient[0]); i++)
+		if (strncmp(state, transient[i], strlen(transient[i])) == 0)
+			return CUDAL1_CALL_TRANSIENT;
+	return CUDAL1_CALL_FAILED;
+}
 
 /* an argument of a query */
 typedef char Cudal1Number[24];

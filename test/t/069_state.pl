@@ -94,7 +94,7 @@ say(state.names() == "self.calls, self.seen, self.late, self.new", f"and so have
 say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to, unless that is small")
 probes.move(root := torch.full((8,), 0.1))
 say(probes.is_constant(torch.eye(16), 2) and not probes.is_constant(torch.rand(64), 2) and bool((root > 0.1).all()), "an identity is moved, too, and what a model may divide by goes away from 0")
-with probes.Moving() as moving:
+with probes.Moving(True) as moving:
     say(0.05 < torch.nn.init.normal_(torch.empty(64, 192), std=0.02).std() < 0.2 and torch.nn.init.normal_(torch.empty(64, 64)).std() > 0.9
         and moving.moved == 1, "a matrix that shrinks what it is given is enlarged")
 END
