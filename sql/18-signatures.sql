@@ -126,9 +126,9 @@ BEGIN
 				WHEN 'switches' THEN 'an object of booleans: ' WHEN 'boolean' THEN 'true or false'
 				WHEN 'string' THEN 'a string' END, r.valid),
 			CASE r.type WHEN 'choice' THEN cudal1.nearest(value #>> '{}', choices) END);
-		-- an integer without decimals (4 for 4.0), as the casts of its readers take it
+		-- numbers that the casts of readers take: 4 for 4.0, and 0 for 1e-400
 		result := result || jsonb_build_object(r.name, CASE jsonb_typeof(value)
-			WHEN 'number' THEN to_jsonb(trim_scale((value #>> '{}')::numeric)) ELSE value END);
+			WHEN 'number' THEN to_jsonb(cudal1.json_float(value)) ELSE value END);
 	END LOOP;
 	RETURN result;
 END
@@ -166,13 +166,13 @@ COMMENT ON FUNCTION cudal1.matches IS
 -- control characters: bytes of a letter without an encoding, and letters in Windows' encodings.
 CREATE FUNCTION cudal1.is_name(value text, most int)
 RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN octet_length(value) > 4 * most THEN false
-	ELSE char_length(value) BETWEEN 1 AND most
+RETURN CASE WHEN NOT cudal1.matches(value, '[^[:space:]]', 4 * most) THEN false
+	ELSE char_length(value) <= most
 		AND NOT cudal1.matches(encode(convert_to(value, 'UTF8'), 'hex'),
 			'^(..)*([01].|7f|c2[89].)', 8 * most) END;
 COMMENT ON FUNCTION cudal1.is_name IS
-'whether a text has 1 to so many characters, none of them a control character; error 22021 or 22P05
-where it holds what Unicode lacks';
+'whether a text has 1 to so many characters, is not blank, and has no control character; error 22021
+or 22P05 where it holds what Unicode lacks';
 
 CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
 RETURNS void LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -148,8 +148,7 @@ COMMENT ON FUNCTION cudal1.check_number IS 'error 22004 or 22023 for a number th
 
 CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void LANGUAGE sql STABLE PARALLEL SAFE
-RETURN cudal1.raise_if((cudal1.is_name(name, 100)
-		AND cudal1.matches(name, '[^[:space:]]', 400)) IS NOT TRUE, '22023',
+RETURN cudal1.raise_if(cudal1.is_name(name, 100) IS NOT TRUE, '22023',
 	'name must be a text of 1 to 100 characters, not blank');
 COMMENT ON FUNCTION cudal1.check_label IS
 'error 22023 for a name that is null, blank, too long or has control characters';

@@ -130,6 +130,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	($$SELECT cudal1_add_model('m', 'localhost:8000', 'qwen')$$, '22023', 'endpoint must be http://'),
 	($$SELECT cudal1_add_model('m', 'http://localhost:8000/v1/chat/completions', 'qwen')$$, '22023', 'address before /chat/completions'),
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', key_name => 'sk-0123456789')$$, '22023', 'not the key itself'),
+	($$SELECT cudal1_add_model('m', 'http://localhost/v1', ' ')$$, '22023', 'model must be a name of 1 to 255 characters, not blank'),
 	($$SELECT cudal1_add_model('m', 'http://localhost/v1', 'qwen', concurrency => 0)$$, '22023', 'between 1 and 10000'),
 	($$SELECT cudal1_generate(1, 'modle')$$, '42704', 'Did you mean "model"'),
 	($$SELECT cudal1_add_campaign('c', 'evolv', '{model}')$$, '22023', 'Did you mean "evolve"\? It is one of'),
