@@ -22,8 +22,10 @@ BEGIN
 	PERFORM cudal1.raise_if(num_nulls(name, endpoint, model, parameters, concurrency) > 0, '22004',
 		'name, endpoint, model, parameters and concurrency must not be null');
 	problem := CASE
-		WHEN NOT cudal1.is_name(name, 100) THEN 'name must be a text of 1 to 100 characters, not blank'
-		WHEN NOT cudal1.is_name(model, 255) THEN 'model must be a name of 1 to 255 characters, not blank'
+		WHEN NOT cudal1.is_name(name, 100)
+			THEN 'name must be a text of 1 to 100 characters, not blank'
+		WHEN NOT cudal1.is_name(model, 255)
+			THEN 'model must be a name of 1 to 255 characters, not blank'
 		WHEN NOT cudal1.matches(endpoint,
 				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
 				'unix:/[^:]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
