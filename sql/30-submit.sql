@@ -381,7 +381,8 @@ END;
 COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submission() finds';
 
 CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT false,
-	OUT body text, OUT reason text, OUT kept text) LANGUAGE plpgsql STABLE PARALLEL SAFE
+	entry text DEFAULT NULL, OUT body text, OUT reason text, OUT kept text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 AS $$
 BEGIN
 	IF octet_length(response) > 4194304 THEN
@@ -395,14 +396,14 @@ BEGIN
 	END IF;
 	kept := response;
 	SELECT r.code, r.reason INTO body, reason
-		FROM cudal1.parse_response(kept, code_alone) AS r;
+		FROM cudal1.parse_response(kept, code_alone, entry) AS r;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_response IS
 'an answer''s code, or the answer itself where it is malformed, with the reason; what is kept of it.
-code_alone: a fenced code will do';
+code_alone, entry: as of cudal1.parse_response()';
 
 CREATE FUNCTION cudal1.row_of_response(prompt_id bigint, response text, method text,
 	group_key text, proposal_key text, priority int, deadline timestamptz, owner text, pool text,
@@ -428,7 +429,8 @@ BEGIN
 	-- a fenced code will do where the prompt's words don't ask for three sections
 	answer := cudal1.read_response(response, NOT EXISTS (SELECT FROM cudal1.prompt_template AS w
 		WHERE w.name = q.template
-			AND concat_ws(E'\n', w.system, w.text) LIKE '%{answer_format}%'));
+			AND concat_ws(E'\n', w.system, w.text) LIKE '%{answer_format}%'),
+		coalesce(t.signature ->> 'entry', 'ModelNew'));
 	IF answer.reason IS NOT NULL AND lower(finish_reason) = 'length' THEN
 		answer.reason := 'the model''s tokens were used up before it wrote an answer'
 			|| CASE WHEN response = '' THEN '' ELSE ' to its end: ' || answer.reason END;

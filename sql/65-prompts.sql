@@ -585,12 +585,13 @@ system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 425
 pool, 22023 an empty prompt or an exemplar of another task, 22004 NULLs, 54000 a prompt above 4 MiB,
 53400 a quota is used up';
 
-CREATE FUNCTION cudal1.parse_response(response text, code_alone boolean)
+CREATE FUNCTION cudal1.parse_response(response text, code_alone boolean, entry text)
 RETURNS TABLE (analysis text, design text, code text, reason text)
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_parse_response';
 COMMENT ON FUNCTION cudal1.parse_response IS
-'what cudal1_parse_response() does. code_alone: a fenced code will do, without the three sections';
+'what cudal1_parse_response() does. code_alone: a fenced code will do, without the three sections.
+entry: the name that the code defines; NULL: ModelNew or solve';
 
 CREATE FUNCTION @extschema@.cudal1_parse_response(response text)
 RETURNS TABLE (analysis text, design text, code text, reason text)

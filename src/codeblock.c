@@ -1,7 +1,7 @@
 /*
  * codeblock.c
  *		What stands in a block of code of an answer: the strings and comments that hide marks,
- *		and the definition of a task's entry, ModelNew or solve.
+ *		and the definition of a task's entry.
  *
  * The code is of Python, C or CUDA, and its label may lie, so nothing here asks for the language.
  * Text that languages read differently, as a hash, is read so that a block rather ends too early
@@ -118,9 +118,9 @@ defined_in_line(const char *p, const char *end, const char *name)
 	return p == end;
 }
 
-/* whether the text has a definition of ModelNew or solve, as in Python or in C */
+/* whether the text has a definition of the name, as in Python or in C */
 bool
-cudal1_code_defines_entry(const char *start, const char *end)
+cudal1_code_defines(const char *start, const char *end, const char *name)
 {
 	bool		named = false;	/* behind the name of a function that may be defined here */
 	int			depth = 0;		/* of brackets since then */
@@ -133,7 +133,7 @@ cudal1_code_defines_entry(const char *start, const char *end)
 			const char *stop = line_end(p, end);
 
 			CHECK_FOR_INTERRUPTS();
-			if (defined_in_line(p, stop, "ModelNew") || defined_in_line(p, stop, "solve"))
+			if (defined_in_line(p, stop, name))
 				return true;
 		}
 		if (begins(p, end, "//"))
@@ -142,7 +142,7 @@ cudal1_code_defines_entry(const char *start, const char *end)
 			return true;
 		else if (*p == ';' || *p == '{' || *p == '}')
 			named = false;
-		else if (is_at(p, end, "solve") && !is_name(p[-1]))
+		else if (is_at(p, end, name) && !is_name(p[-1]))
 		{
 			named = true;
 			depth = 0;

@@ -16,7 +16,7 @@ typedef struct CodeScan
 } CodeScan;
 
 extern const char *cudal1_code_skip_line(CodeScan *scan, const char *line, char mark, int length);
-extern bool cudal1_code_defines_entry(const char *start, const char *end);
+extern bool cudal1_code_defines(const char *start, const char *end, const char *name);
 
 static inline bool
 is_blank(char c)

@@ -12,7 +12,7 @@
  * close one.
  *
  * Models first sketch, then write, then show how to compile and test.  The code is the block that
- * defines the task's entry, ModelNew or solve.  No list of sections or blocks is kept: what is
+ * defines the task's entry.  No list of sections or blocks is kept: what is
  * chosen among them is known when each ends.
  */
 #include "postgres.h"
@@ -83,6 +83,7 @@ typedef struct Reading
 	const char *end;
 	bool		believing;		/* whether fences are believed to be closed */
 	bool		cut;			/* a reasoning does not end */
+	const char *entry;			/* NULL: ModelNew or solve */
 	CodeScan	code_scan;
 
 	SectionKind current;
@@ -513,9 +514,16 @@ is_empty(const char *p, const char *end)
 }
 
 static void
-rank_block(Block *block)
+rank_block(Block *block, const char *entry)
 {
-	block->defines = cudal1_code_defines_entry(block->start, block->end);
+	const char *const entries[] = {entry ? entry : "ModelNew", entry ? entry : "solve"};
+	bool		named = false;
+
+	for (int i = 0; i < lengthof(entries); i++)
+	{
+		block->defines |= cudal1_code_defines(block->start, block->end, entries[i]);
+		named |= find_word(block->start, block->end, entries[i]) != NULL;
+	}
 	if (is_empty(block->start, block->end))
 		block->rank = RANK_EMPTY;
 	else if (block->defines)
@@ -523,9 +531,7 @@ rank_block(Block *block)
 	else
 		block->rank = block->prose ? RANK_PROSE : RANK_CODE;
 	/* A block that breaks off may have become the code, unless it used the code that is there. */
-	if (block->rank == RANK_CODE && !block->closed &&
-		find_word(block->start, block->end, "solve") == NULL &&
-		find_word(block->start, block->end, "ModelNew") == NULL)
+	if (block->rank == RANK_CODE && !block->closed && !named)
 		block->rank = RANK_ENTRY;
 }
 
@@ -650,7 +656,7 @@ scan_answer(const char *text, const char *end, Reading *reading)
 		if (rest != NULL)
 		{
 			*reading = (Reading) {
-				.start = rest,.end = end,.code_scan = {end},
+				.start = rest,.end = end,.code_scan = {end},.entry = reading->entry,
 				.believing = reading->believing,.current = SECTION_NONE
 			};
 			line = rest;
@@ -676,7 +682,7 @@ scan_answer(const char *text, const char *end, Reading *reading)
 				intro = (Section) {line, stop};
 			block.original = introduces_original(intro.start, intro.end);
 			line = read_block(reading, &block);
-			rank_block(&block);
+			rank_block(&block, reading->entry);
 			consider_block(&reading->anywhere, &block);
 			if (reading->current == SECTION_CODE)
 				consider_block(&reading->in_section, &block);
@@ -806,7 +812,8 @@ read_answer(const Reading *reading, bool code_alone, Datum *values, bool *nulls)
 
 /* fills three columns; returns why the answer is not complete, or "" */
 static const char *
-parse_response(const text *response, bool code_alone, Datum *values, bool *nulls)
+parse_response(const text *response, bool code_alone, const char *entry, Datum *values,
+			   bool *nulls)
 {
 	const char *unified = unify_line_ends(response);
 	const char *end = unified + strlen(unified);
@@ -815,7 +822,7 @@ parse_response(const text *response, bool code_alone, Datum *values, bool *nulls
 	for (int believing = 1; believing >= 0; believing--)
 	{
 		Reading		reading = {
-			.start = unified,.end = end,.code_scan = {end},
+			.start = unified,.end = end,.code_scan = {end},.entry = entry,
 			.believing = believing,.current = SECTION_NONE
 		};
 
@@ -828,7 +835,7 @@ parse_response(const text *response, bool code_alone, Datum *values, bool *nulls
 }
 
 /*
- * cudal1_parse_response(response text [, code_alone boolean])
+ * cudal1_parse_response(response text [, code_alone boolean, entry text])
  * RETURNS TABLE (analysis text, design text, code text, reason text)
  */
 Datum
@@ -836,13 +843,15 @@ cudal1_parse_response(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		code_alone = PG_NARGS() > 1 && !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	char	   *entry = PG_NARGS() > 2 && !PG_ARGISNULL(2) ?
+		text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL;
 	Datum		values[4];
 	bool		nulls[4] = {true, true, true, true};
 	const char *reason = "the response is empty";
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!PG_ARGISNULL(0))
-		reason = parse_response(PG_GETARG_TEXT_PP(0), code_alone, values, nulls);
+		reason = parse_response(PG_GETARG_TEXT_PP(0), code_alone, entry, values, nulls);
 	values[3] = CStringGetTextDatum(reason);
 	nulls[3] = reason[0] == '\0';
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -35,11 +35,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* what a database's text cannot hold never comes here */
 	for (size_t i = 0; i < size; i++)
 		copy[i] = data[i] == '\0' ? '\n' : (char) data[i];
-	whole = parse_response(cstring_to_text_with_len(copy, (int) size), false, values, nulls)[0] == '\0';
+	whole = parse_response(cstring_to_text_with_len(copy, (int) size), false, NULL, values, nulls)[0] == '\0';
 	HOLDS(!whole || (!nulls[0] && !nulls[1] && !nulls[2]));
 	for (int i = 0; i < 3; i++)
 		HOLDS(nulls[i] || VARSIZE_ANY_EXHDR(DatumGetPointer(values[i])) <= size);
-	whole = parse_response(cstring_to_text_with_len(copy, (int) size), true, values, nulls)[0] == '\0';
+	whole = parse_response(cstring_to_text_with_len(copy, (int) size), true, "run", values, nulls)[0] == '\0';
 	HOLDS(!whole || !nulls[2]);
 	HOLDS(nulls[2] || VARSIZE_ANY_EXHDR(DatumGetPointer(values[2])) <= size);
 	free(copy);

@@ -97,11 +97,13 @@ INSERT INTO inner_code VALUES
 ('cuda', 'parameters with comments', E'#include <cuda_runtime.h>\n__global__ void kernel(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }\n'
 	'extern "C" void solve(const float *x, // input: [n]\n                      float *y)       // output; [n]\n{\n    kernel<<<1, 8>>>(x, y);\n}');
 
-SELECT plan((SELECT count(*)::int FROM shape) + 2 * (SELECT count(*)::int FROM inner_code));
+SELECT plan(1 + (SELECT count(*)::int FROM shape) + 2 * (SELECT count(*)::int FROM inner_code));
 
 SELECT is(CASE WHEN r.reason IS NULL THEN btrim(r.body, E'\n') ELSE 'malformed' END,
 	coalesce(pg_temp.filled(s.code), 'malformed'), s.family || ': ' || s.name)
 FROM shape AS s CROSS JOIN LATERAL cudal1.read_response(pg_temp.filled(s.response), s.alone) AS r ORDER BY s.n;
+SELECT is((SELECT body FROM cudal1.read_response(E'```c\nint gemm(int a) { return a; }\n```\nA test:\n```c\nint main(void) { return gemm(1); }\n```\n', true, 'gemm')),
+	'int gemm(int a) { return a; }', 'of two codes the one that defines the task''s entry');
 SELECT is(coalesce(r.reason, btrim(r.body, E'\n')), pg_temp.filled(c.code), c.name || ', ' || c.language)
 FROM inner_code AS c CROSS JOIN LATERAL cudal1.read_response(
 	pg_temp.filled(format(E'$H\n## Code Implementation\n```%s\n%s\n```\nTo test it:\n```python\nprint("solve")\n```\n', c.language, c.code)), false) AS r;
