@@ -59,7 +59,7 @@ typedef struct Like
 	double		deviation;
 	double		largest;
 	bool		plain;			/* numbers of many values, which stand for no integers */
-	bool		same;			/* one value, as of a mask that leaves out nothing */
+	bool		ones;			/* one value, as of a mask that leaves out nothing; of integers, 1 */
 	bool		sparse;
 } Like;
 
@@ -94,7 +94,8 @@ look(Measure *m, Arena *arena, uint32_t slot, int input, Like *like)
 		like->plain = like->plain || (x != other[0] && x != other[1]);
 	}
 	like->plain = like->plain && integers < count && isfinite(squares);
-	like->same = zeros == 0 && isnan(other[1]) && count > OUTLIERS;
+	like->ones = zeros == 0 && isnan(other[1]) && count > OUTLIERS
+		&& (tensor_dtype_is_float(tensor->dtype) || other[0] == 1);
 	like->sparse = (double) zeros > SPARSE * (double) count;
 	if (zeros < count)
 	{
@@ -191,9 +192,9 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			: coarse(m, t->dtype);
 		/* Rows that are all the same become others, as rounding makes distances between them. */
 		change->apart = kind == PROBE_ROUNDED_COARSELY;
-		return kind != PROBE_ROUNDED || !is_half(t->dtype);
+		return tensor_dtype_is_float(t->dtype) && (kind != PROBE_ROUNDED || !is_half(t->dtype));
 	}
-	if (!like->plain && !(like->same && kind == PROBE_ZEROS))
+	if (!like->plain && !(like->ones && kind == PROBE_ZEROS))
 		return false;
 	switch (kind)
 	{
@@ -212,8 +213,8 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 			change->large = fmax(change->large, OUTLIER_LEAST);
 			return true;
 		case PROBE_ZEROS:
-			change->halved = like->same;
-			if (!like->same)
+			change->halved = like->ones;
+			if (!like->ones)
 				draw_outliers(m, t, like, change);
 			change->large = 0;
 			return true;
@@ -248,7 +249,7 @@ probes_make(Measure *m, Arena *arena, ProbeKind kind, double scale, uint32_t fro
 		Change		change;
 		Like		like;
 
-		if (t->elements == 0 || !tensor_dtype_is_float(t->dtype))
+		if (t->elements == 0)
 			continue;
 		if (!look(m, arena, from, i, &like))
 			return false;
