@@ -59,7 +59,7 @@ typedef struct Like
 	double		deviation;
 	double		largest;
 	bool		plain;			/* numbers of many values, which stand for no integers */
-	bool		ones;			/* one value, as of a mask that leaves out nothing; of integers, 1 */
+	bool		ones;			/* one value (integers: 1), as of a mask that leaves out nothing */
 	bool		sparse;
 } Like;
 
