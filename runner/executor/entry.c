@@ -1,6 +1,7 @@
 /*
  * entry.c
- *		Calling the entry of compiled code, one slot a run.
+ *		The program of exec-c and exec-cuda: takes commands, and calls the entry of compiled code, one
+ *		slot a run. These two say how code is loaded, and what ends a run.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,6 +28,11 @@ static ffi_type *const scalar_type[WIRE_DTYPES] = {
 };
 static void (*entry) (void);
 
+WireControl *entry_control;
+WireCall   *entry_call;
+char	   *entry_inputs;
+char	   *entry_outputs;
+
 void
 entry_fail(const char *text)
 {
@@ -50,23 +56,6 @@ entry_map(int fd, int protection)
 	return address;
 }
 
-void
-entry_begin(int argc, char **argv, WireControl **control, WireCall **call)
-{
-	if (argc != 2)
-	{
-		fprintf(stderr, "usage: %s FILE.so\nStarted by cudal1-measure, which hands it its "
-				"descriptors.\n", argv[0]);
-		exit(2);
-	}
-	*control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
-	*call = entry_map(WIRE_FD_CALL, PROT_READ);
-	if (cudal1_guard_read() != 0)
-		entry_fail("filters");
-	close(WIRE_FD_CONTROL);
-	close(WIRE_FD_CALL);
-}
-
 static void
 reply(const WireMessage *command, uint32_t status)
 {
@@ -77,8 +66,11 @@ reply(const WireMessage *command, uint32_t status)
 }
 
 void *
-entry_load(const WireCall *call, const char *path, char *text, size_t size)
+entry_load(const char *path)
 {
+	const WireCall *call = entry_call;
+	char	   *text = entry_control->text;
+	size_t		size = sizeof(entry_control->text);
 	void	   *handle;
 
 	for (uint32_t i = 0; i < call->arguments; i++)
@@ -126,9 +118,10 @@ entry_walk(void *handle)
 }
 
 static void
-fill_arguments(const WireCall *call, uint32_t slot, char *inputs, char *outputs,
-			   void **pointers, void **arguments)
+fill_arguments(uint32_t slot, void **pointers, void **arguments)
 {
+	const WireCall *call = entry_call;
+
 	for (uint32_t i = 0; i < call->arguments; i++)
 	{
 		const WireArgument *a = &call->argument[i];
@@ -139,21 +132,20 @@ fill_arguments(const WireCall *call, uint32_t slot, char *inputs, char *outputs,
 			continue;
 		}
 		pointers[i] = a->kind == WIRE_ARGUMENT_INPUT
-			? inputs + slot * call->input_slot_bytes + a->offset
-			: outputs + slot * call->output_slot_bytes + a->offset;
+			? entry_inputs + slot * call->input_slot_bytes + a->offset
+			: entry_outputs + slot * call->output_slot_bytes + a->offset;
 		arguments[i] = &pointers[i];
 	}
 }
 
 void
-entry_run(const WireCall *call, WireControl *control, uint32_t flags, char *inputs, char *outputs,
-		  void (*end_run) (void))
+entry_call_runs(uint32_t flags, void (*end_run) (void))
 {
 	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
 	uint32_t	gate = 0;
 
 	if (gated)
-		cudal1_gate_begin(control);
+		cudal1_gate_begin(entry_control);
 	/* The supervisor ends a window at the gate after its last run. */
 	do
 	{
@@ -163,19 +155,30 @@ entry_run(const WireCall *call, WireControl *control, uint32_t flags, char *inpu
 		gate = gated ? cudal1_gate_wait(gate) : 1;
 		if (gate == 0)
 			return;
-		fill_arguments(call, control->slots[gate - 1], inputs, outputs, pointers, arguments);
+		fill_arguments(entry_control->slots[gate - 1], pointers, arguments);
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
 	} while (gated);
 }
 
-void
-entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
-			uint32_t (*run) (uint32_t flags))
+int
+main(int argc, char **argv)
 {
 	WireMessage command = {.op = WIRE_HELLO};
 
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: %s FILE.so\nStarted by cudal1-measure, which hands it its "
+				"descriptors.\n", argv[0]);
+		exit(2);
+	}
+	entry_control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
+	entry_call = entry_map(WIRE_FD_CALL, PROT_READ);
+	if (cudal1_guard_read() != 0)
+		entry_fail("filters");
+	close(WIRE_FD_CONTROL);
+	close(WIRE_FD_CALL);
 	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
 	reply(&command, WIRE_OK);
 	for (;;)
@@ -187,9 +190,9 @@ entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags
 		if (got != sizeof(command))
 			_exit(0);
 		if (command.op == WIRE_LOAD)
-			reply(&command, load(path, command.flags));
+			reply(&command, entry_load_code(argv[1], command.flags));
 		else if (command.op == WIRE_RUN)
-			reply(&command, run(command.flags));
+			reply(&command, entry_run(command.flags));
 		else
 			_exit(123);
 	}

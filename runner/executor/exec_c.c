@@ -17,10 +17,6 @@
 /* libraries, stacks, what the executor itself has mapped */
 #define SPARE_BYTES ((uint64_t) 1 << 30)
 
-static WireControl *control;
-static WireCall *call;
-static char *inputs;
-static char *outputs;
 static char *heap;				/* the heap that the code begins with */
 
 /* Gives threads that still work time to end. */
@@ -30,11 +26,16 @@ wait_a_moment(void)
 	clock_sleep(0.02);
 }
 
-static uint32_t
-load(const char *path, uint32_t flags)
+uint32_t
+entry_load_code(const char *path, uint32_t flags)
 {
+	const WireCall *call = entry_call;
 	void	   *handle;
 
+	entry_inputs = entry_map(WIRE_FD_INPUTS, PROT_READ);
+	entry_outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE);
+	close(WIRE_FD_INPUTS);
+	close(WIRE_FD_OUTPUTS);
 	/* cppcheck-suppress leakReturnValNotUsed ; pthread_exit() asks for it when files are closed */
 	dlopen("libgcc_s.so.1", RTLD_NOW);
 	/* A further arena would open files for its bookkeeping. */
@@ -48,7 +49,7 @@ load(const char *path, uint32_t flags)
 		|| cudal1_guard_enter(false, GUARD_THREADS) != 0)
 		entry_fail("guard");
 	heap = sbrk(0);
-	handle = entry_load(call, path, control->text, sizeof(control->text));
+	handle = entry_load(path);
 	if (!handle)
 		return WIRE_FAILED;
 	entry_walk(handle);
@@ -57,23 +58,11 @@ load(const char *path, uint32_t flags)
 	return WIRE_OK;
 }
 
-static uint32_t
-run(uint32_t flags)
+uint32_t
+entry_run(uint32_t flags)
 {
 	/* The heap grows, and is never made smaller. */
 	cudal1_gate_walk(heap, sbrk(0));
-	entry_run(call, control, flags, inputs, outputs,
-			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
+	entry_call_runs(flags, flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
-}
-
-int
-main(int argc, char **argv)
-{
-	entry_begin(argc, argv, &control, &call);
-	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ);
-	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE);
-	close(WIRE_FD_INPUTS);
-	close(WIRE_FD_OUTPUTS);
-	entry_serve(argv[1], load, run);
 }

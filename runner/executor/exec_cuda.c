@@ -18,11 +18,7 @@
 #include "executor/guard.h"
 #include "executor/stain.h"
 
-static WireControl *control;
-static WireCall *call;
 static CuDriver driver;
-static CuAddress inputs;
-static CuAddress outputs;
 static const char *(*last_error) (void);
 
 static uint32_t
@@ -31,14 +27,17 @@ failed(const char *doing, CuResult error)
 	char		text[300];
 
 	cuda_driver_error(&driver, error, text, sizeof(text));
-	snprintf(control->text, sizeof(control->text), "%s%s", doing, text);
+	snprintf(entry_control->text, sizeof(entry_control->text), "%s%s", doing, text);
 	return cuda_driver_is_fault(error) ? WIRE_FAULTED : WIRE_FAILED;
 }
 
 static CuResult
 open_device(void)
 {
+	const WireCall *call = entry_call;
 	CuDevice	device;
+	CuAddress	inputs;
+	CuAddress	outputs;
 	CuAddress	scratch;
 
 	CU_TRY(cuda_driver_open(&driver, &device));
@@ -46,22 +45,27 @@ open_device(void)
 							  wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs));
 	CU_TRY(cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS,
 							  wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs));
+	entry_inputs = (char *) (uintptr_t) inputs;
+	entry_outputs = (char *) (uintptr_t) outputs;
 	/* a first launch, so that the driver has opened what it needs before the guard */
 	CU_TRY(driver.MemAlloc(&scratch, 1));
 	CU_TRY(driver.MemsetD8(scratch, 0, 1));
 	return stain_open(&driver, device);
 }
 
-static uint32_t
-load(const char *path, uint32_t flags)
+uint32_t
+entry_load_code(const char *path, uint32_t flags)
 {
 	const char *problem = NULL;
 	CuResult	error;
 	void	   *handle;
 
+	/* By its files in /proc it could make itself the last to go when memory is short. */
+	if (getpid() == 1)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!cuda_driver_load(&driver, &problem))
 	{
-		snprintf(control->text, sizeof(control->text), "%s", problem);
+		snprintf(entry_control->text, sizeof(entry_control->text), "%s", problem);
 		return WIRE_FAILED;
 	}
 	if (flags & WIRE_FLAG_WAITED)
@@ -71,10 +75,10 @@ load(const char *path, uint32_t flags)
 		return failed("the GPU can't be opened: ", error);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
-	if (cudal1_guard_memory(call->data_limit, 0) != 0
+	if (cudal1_guard_memory(entry_call->data_limit, 0) != 0
 		|| cudal1_guard_enter(true, GUARD_THREADS) != 0)
 		entry_fail("guard");
-	handle = entry_load(call, path, control->text, sizeof(control->text));
+	handle = entry_load(path);
 	if (!handle)
 		return WIRE_FAILED;
 	last_error = (const char *(*) (void)) dlsym(handle, "cudal1_last_error");
@@ -88,35 +92,24 @@ end_run(void)
 	driver.CtxSynchronize();
 }
 
-static uint32_t
-run(uint32_t flags)
+uint32_t
+entry_run(uint32_t flags)
 {
 	CuResult	error;
 	const char *text;
 
 	if (!(flags & WIRE_FLAG_GATED))
 		stain(&driver);
-	entry_run(call, control, flags, (char *) (uintptr_t) inputs,
-			  (char *) (uintptr_t) outputs,
-			  flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
+	entry_call_runs(flags, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);
 	text = last_error ? last_error() : NULL;
 	if (text)
 	{
-		snprintf(control->text, sizeof(control->text), "the CUDA runtime reports: %s", text);
+		snprintf(entry_control->text, sizeof(entry_control->text),
+				 "the CUDA runtime reports: %s", text);
 		return WIRE_FAILED;
 	}
 	return WIRE_OK;
-}
-
-int
-main(int argc, char **argv)
-{
-	entry_begin(argc, argv, &control, &call);
-	/* By its files in /proc it could make itself the last to go when memory is short. */
-	if (getpid() == 1)
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	entry_serve(argv[1], load, run);
 }

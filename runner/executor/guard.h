@@ -74,7 +74,15 @@ extern uint32_t cudal1_gate_wait(uint32_t gate);
 /* lists memory to read while at gates, up to 64 MiB in all; again where its end has moved */
 extern void cudal1_gate_walk(const void *from, const void *to);
 
-/* entry.c: calling the entry of compiled code, one slot a run; what exec-c and exec-cuda share */
+/* entry.c: the program of exec-c and exec-cuda; slots of inputs and outputs begin there */
+extern WireControl *entry_control;
+extern WireCall *entry_call;
+extern char *entry_inputs;
+extern char *entry_outputs;
+
+/* exec_c.c or exec_cuda.c: the answers to WIRE_LOAD and WIRE_RUN */
+extern uint32_t entry_load_code(const char *path, uint32_t flags);
+extern uint32_t entry_run(uint32_t flags);
 
 /* ends the program with a message for operators */
 extern void entry_fail(const char *text) __attribute__((noreturn));
@@ -82,29 +90,17 @@ extern void entry_fail(const char *text) __attribute__((noreturn));
 /* maps a descriptor's file, shared; NULL if it is empty */
 extern void *entry_map(int fd, int protection);
 
-/* checks a program's arguments, and takes control memory, the call and the filters */
-extern void entry_begin(int argc, char **argv, WireControl **control, WireCall **call);
-
-/* loads the library and finds the entry: its handle, or NULL and why in `text` */
-extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
+/* loads the library and finds the entry: its handle, or NULL and why in control memory */
+extern void *entry_load(const char *path);
 
 /* gives the data of the code's library to cudal1_gate_walk() */
 extern void entry_walk(void *handle);
 
 /*
  * Calls the entry once, with pointers into the inputs and outputs of the first slot that control
- * memory lists. With WIRE_FLAG_GATED it does so for each gate that opens, with the slot of that
- * run, and says when the run is done. end_run: called after each run, before it says so; or NULL.
+ * memory lists. With WIRE_FLAG_GATED it does so for each gate that opens, with the slot of that run, and says when the run is done.
+ * end_run: called after each run, before it says so; or NULL.
  */
-extern void entry_run(const WireCall *call, WireControl *control, uint32_t flags, char *inputs,
-					  char *outputs, void (*end_run) (void));
-
-/*
- * says hello, and answers commands by what `load` and `run` return, until the supervisor closes the
- * socket
- */
-extern void entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
-						uint32_t (*run) (uint32_t flags))
-	__attribute__((noreturn));
+extern void entry_call_runs(uint32_t flags, void (*end_run) (void));
 
 #endif							/* CUDAL1_GUARD_H */
