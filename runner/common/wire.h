@@ -23,7 +23,7 @@ typedef enum WireOp
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
 	/* seed: of the weights. PyTorch: how many a candidate has, or of a reference's were moved */
 	WIRE_LOAD = 2,
-	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
+	WIRE_RUN = 3,				/* one on slot `count`; a window: on slots 0 .. count - 1 */
 	WIRE_GENERATE = 4,			/* generator: fill slots 0 .. count - 1 with fresh inputs */
 	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
@@ -123,7 +123,6 @@ typedef struct WireTensor
 /* control memory, one memfd for each executor */
 typedef struct WireControl
 {
-	uint32_t	slots[WIRE_MAX_RUNS];	/* slot of each run, in order */
 	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed of each run */
 	uint64_t	slot_bytes;		/* distance between slots of inputs */
 	/*

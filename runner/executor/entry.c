@@ -139,7 +139,7 @@ fill_arguments(uint32_t slot, void **pointers, void **arguments)
 }
 
 void
-entry_call_runs(uint32_t flags, void (*end_run) (void))
+entry_call_runs(uint32_t flags, uint32_t slot, void (*end_run) (void))
 {
 	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
 	uint32_t	gate = 0;
@@ -152,10 +152,9 @@ entry_call_runs(uint32_t flags, void (*end_run) (void))
 		void	   *pointers[WIRE_MAX_ARGUMENTS];
 		void	   *arguments[WIRE_MAX_ARGUMENTS];
 
-		gate = gated ? cudal1_gate_wait(gate) : 1;
-		if (gate == 0)
+		if (gated && (gate = cudal1_gate_wait(gate)) == 0)
 			return;
-		fill_arguments(entry_control->slots[gate - 1], pointers, arguments);
+		fill_arguments(gated ? gate - 1 : slot, pointers, arguments);
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
@@ -192,7 +191,7 @@ main(int argc, char **argv)
 		if (command.op == WIRE_LOAD)
 			reply(&command, entry_load_code(argv[1], command.flags));
 		else if (command.op == WIRE_RUN)
-			reply(&command, entry_run(command.flags));
+			reply(&command, entry_run(command.flags, command.count));
 		else
 			_exit(123);
 	}

@@ -59,10 +59,10 @@ entry_load_code(const char *path, uint32_t flags)
 }
 
 uint32_t
-entry_run(uint32_t flags)
+entry_run(uint32_t flags, uint32_t slot)
 {
 	/* The heap grows, and is never made smaller. */
 	cudal1_gate_walk(heap, sbrk(0));
-	entry_call_runs(flags, flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
+	entry_call_runs(flags, slot, flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
 }

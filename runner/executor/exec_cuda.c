@@ -93,14 +93,14 @@ end_run(void)
 }
 
 uint32_t
-entry_run(uint32_t flags)
+entry_run(uint32_t flags, uint32_t slot)
 {
 	CuResult	error;
 	const char *text;
 
 	if (!(flags & WIRE_FLAG_GATED))
 		stain(&driver);
-	entry_call_runs(flags, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
+	entry_call_runs(flags, slot, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);

@@ -263,9 +263,9 @@ class Executor:
         return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if self.gpu else [])
 
     def run(self, count, flags, seed):
-        slots = self.control.words(wire.SLOTS_AT, count, "I")
         if self.lazy_seed is not None:
-            draw_lazy_weights(self.model, self.lazy_seed, self.inputs[slots[0]])
+            first = 0 if flags & wire.GATED else count
+            draw_lazy_weights(self.model, self.lazy_seed, self.inputs[first])
             self.lazy_seed = None
         # the first run of a reference tells whether the task draws random numbers
         probing = not self.code and not self.probed
@@ -281,11 +281,11 @@ class Executor:
         self.copies.clear()
         value = 0
         if flags & wire.GATED:
-            self.gated_runs(slots, flags, model)
+            self.gated_runs(range(count), flags, model)
         else:
             if self.gpu:
                 self.gpu.library.cudal1_pool_stain()
-            value = self.single_run(slots[0], flags, model, dtypes)
+            value = self.single_run(count, flags, model, dtypes)
         if self.gpu:
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
@@ -342,7 +342,7 @@ class Executor:
             if seeded:
                 self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
             # numbers among the arguments come with the gate
-            result = model(*inputs[slots[run]])
+            result = model(*inputs[run])
             if synchronize:
                 synchronize()
             if (type(result) is lone and result.data_ptr() in places

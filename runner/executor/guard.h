@@ -82,7 +82,7 @@ extern char *entry_outputs;
 
 /* exec_c.c or exec_cuda.c: the answers to WIRE_LOAD and WIRE_RUN */
 extern uint32_t entry_load_code(const char *path, uint32_t flags);
-extern uint32_t entry_run(uint32_t flags);
+extern uint32_t entry_run(uint32_t flags, uint32_t slot);
 
 /* ends the program with a message for operators */
 extern void entry_fail(const char *text) __attribute__((noreturn));
@@ -97,10 +97,10 @@ extern void *entry_load(const char *path);
 extern void entry_walk(void *handle);
 
 /*
- * Calls the entry once, with pointers into the inputs and outputs of the first slot that control
- * memory lists. With WIRE_FLAG_GATED it does so for each gate that opens, with the slot of that run, and says when the run is done.
+ * Calls the entry once, with pointers into the inputs and outputs of a slot. With WIRE_FLAG_GATED
+ * it does so for each gate that opens, with the slot of that run, and says when the run is done.
  * end_run: called after each run, before it says so; or NULL.
  */
-extern void entry_call_runs(uint32_t flags, void (*end_run) (void));
+extern void entry_call_runs(uint32_t flags, uint32_t slot, void (*end_run) (void));
 
 #endif							/* CUDAL1_GUARD_H */

@@ -32,7 +32,6 @@ main(void)
 	for (uint32_t dtype = 1; dtype < WIRE_DTYPES; dtype++)
 		printf("\"%s\": (%u, %zu), ", tensor_dtype_name(dtype), dtype, tensor_dtype_size(dtype));
 	printf("}\n");
-	AT("SLOTS", slots);
 	AT("SEEDS", seeds);
 	AT("TRAITS", traits);
 	AT("SLOT_BYTES", slot_bytes);

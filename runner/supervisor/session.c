@@ -187,9 +187,8 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint64_t
 
 	if (!end_begun(m, executor) || !m->backend->stage(m, arena, side, 0))
 		return false;
-	executor->control->slots[0] = 0;
 	executor->control->seeds[0] = seed;
-	result = executor_begin(executor, WIRE_RUN, 1, run_flags(m), 0, limit);
+	result = executor_begin(executor, WIRE_RUN, 0, run_flags(m), 0, limit);
 	return measure_failed(m, side, executor, result, "in its first run");
 }
 
@@ -205,9 +204,8 @@ measure_single(Measure *m, Executor *executor, uint32_t slot, uint64_t seed)
 
 	if (first && m->backend->module)
 		limit = fmax(limit, first_limit(m, executor));
-	executor->control->slots[0] = slot;
 	executor->control->seeds[0] = seed;
-	result = executor_command(executor, WIRE_RUN, 1, run_flags(m), left_of(m, limit));
+	result = executor_command(executor, WIRE_RUN, slot, run_flags(m), left_of(m, limit));
 	good = measure_failed(m, side, executor, result, "in a run");
 	if (first)
 	{

@@ -331,8 +331,6 @@ begin(Pair *pair, Process *process)
 	ExecutorResult result;
 
 	window_enter(pair, process);
-	for (uint32_t k = 0; k < pair->round.runs; k++)
-		executor->control->slots[k] = k;
 	if (!m->backend->prepare(m, &process->arena, process->side, pair->round.runs))
 		return false;
 	process->nwatched = 0;
