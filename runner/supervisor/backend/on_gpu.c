@@ -9,7 +9,6 @@
  * commands, through the engine of kernels, unless they have rows. So copies here have two rows, but
  * for those of single bytes.
  */
-#include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/time/time.h"

@@ -3,7 +3,6 @@
  *		Runs on a CPU. C: compiled code in a process of exec-c, its arrays in shared memory.
  *		PyTorch: inputs in shared memory, outputs wherever the process has them.
  */
-#include "supervisor/backend/parts.h"
 #include "supervisor/build/build.h"
 
 static bool

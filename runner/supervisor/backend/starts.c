@@ -3,7 +3,7 @@
  *		How processes of either device start: our own programs that load compiled code (exec-c,
  *		exec-cuda), and forks of PyTorch's parents, one of which makes inputs.
  */
-#include "supervisor/backend/parts.h"
+#include "supervisor/backend.h"
 
 #define START_SECONDS	30.0
 
