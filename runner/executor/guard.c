@@ -36,20 +36,6 @@
 #define MOST_PAGES 65536		/* of an output, that are looked at */
 #define FEW_PAGES 32			/* are touched without asking whether they are there */
 
-/*
- * docs/security.md names them. The kernel counts threads and waiting signals by user namespace, so
- * these limits bound this sandbox's alone.
- */
-static const struct
-{
-	int			resource;
-	uint64_t	value;
-} limits[] = {
-	{RLIMIT_SIGPENDING, 128},
-	{RLIMIT_CORE, 0},
-	{RLIMIT_MEMLOCK, 0},
-};
-
 static struct sock_fprog program[2];
 
 int
@@ -190,10 +176,12 @@ cudal1_guard_files(const char *lower, const char *at)
 int
 cudal1_guard_enter(bool gpu, uint64_t threads)
 {
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (limit(limits[i].resource, limits[i].value) != 0)
-			return -1;
-	if (limit(RLIMIT_NPROC, threads) != 0
+	/*
+	 * docs/security.md names them. The kernel counts threads and waiting signals by user namespace,
+	 * so these limits bound this sandbox's alone.
+	 */
+	if (limit(RLIMIT_SIGPENDING, 128) != 0 || limit(RLIMIT_CORE, 0) != 0
+		|| limit(RLIMIT_MEMLOCK, 0) != 0 || limit(RLIMIT_NPROC, threads) != 0
 		|| limit(RLIMIT_NOFILE, gpu ? GPU_DESCRIPTORS : DESCRIPTORS) != 0 || limit_stack() != 0)
 		return -1;
 	return apply_own() == 0 ? apply(&program[0]) : -1;
