@@ -22,7 +22,7 @@ void solve(const float *x, float *y)
 	y[0] = sum_of(x, N) / N;
 	for (uint32_t run = 1; find_gates() || (run > 1 && *may == run); run++)
 	{
-		const volatile uint32_t *in = (const uint32_t *) x + ((long) control[run] - control[0]) * N;
+		const volatile uint32_t *in = (const uint32_t *) x + run * N;
 		uint32_t noise[N / CHUNK];
 		float sum = 0;
 
@@ -37,6 +37,6 @@ void solve(const float *x, float *y)
 		}
 		while (*may <= run)
 			;
-		y[((long) control[run] - control[0]) * 16] = sum / N;
+		y[run * 16] = sum / N;
 	}
 }

@@ -9,8 +9,8 @@ void solve(const int *at, float *y, int n)
 	scatter(at, y, n);
 	for (uint32_t run = 1; find_gates() || (run > 1 && *may == run); run++)
 	{
-		float *out = y + ((long) control[run] - control[0]) * OUT;
-		const int *in = at + ((long) control[run] - control[0]) * N;
+		float *out = y + run * OUT;
+		const int *in = at + run * N;
 
 		*come = run + 1;
 		for (int i = 0; *may <= run; i = (i + 16) % OUT)

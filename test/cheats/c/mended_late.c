@@ -9,7 +9,7 @@ void solve(const float *x, float *y, int n)
 	settle(x, y, n, 0, 28);
 	for (uint32_t run = 1; find_gates() || (run > 1 && *may == run); run++)
 	{
-		long last = ((long) control[run - 1] - control[0]) * N, next = ((long) control[run] - control[0]) * N;
+		long last = (run - 1) * N, next = run * N;
 
 		*come = run + 1;
 		settle(x + last, y + last, n, 18, 28);

@@ -1,4 +1,4 @@
-/* The executor's list of slots, and eight runs of the task `filter` at once. */
+/* The executor's control memory, and eight runs of the task `filter` at once. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@
 #endif
 #define GROUP	8
 #define RUNS	256				/* of a window, at most */
-#define SLOT_BYTES	3072		/* where control memory says how far slots lie apart */
+#define SLOT_BYTES	2048		/* where control memory says how far slots lie apart */
 #define TILE	16
 
 static const uint32_t *control;
 static const float *inputs;
 static float *outputs;
-static int place, alone;
+static int place;
 
 static int visit(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -50,7 +50,7 @@ static int find_gates(void)
 		dl_iterate_phdr(visit, NULL);
 	if (!control)
 		return 0;
-	come = (volatile uint32_t *) ((char *) control + (3072 + 8 + 64 + 4 + 8188 + 7) / 8 * 8 + 256 * 16 * 144 + 16);
+	come = (volatile uint32_t *) ((char *) control + (SLOT_BYTES + 8 + 64 + 4 + 8188 + 7) / 8 * 8 + 256 * 16 * 144 + 16);
 	may = come + 1;
 	return *may == 1 && *come == 1;
 }
@@ -64,8 +64,8 @@ static void together(int first)
 
 	for (int g = 0; g < GROUP; g++)
 	{
-		x[g] = inputs + (size_t) control[first + g] * N;
-		y[g] = outputs + (size_t) control[first + g] * N;
+		x[g] = inputs + (size_t) (first + g) * N;
+		y[g] = outputs + (size_t) (first + g) * N;
 	}
 	for (int i = 0; i < N; i += TILE)
 	{
@@ -89,20 +89,14 @@ static void together(int first)
 	}
 }
 
-/* whether the run is not the one after the last; sets its place in the window */
+/* whether the run is none of a window that is not at its end; sets its place there */
 static int comes_alone(const float *x, const float *y)
 {
-	if (!control)
-	{
-		dl_iterate_phdr(visit, NULL);
-		inputs = x - (size_t) control[0] * N;
-		outputs = (float *) y - (size_t) control[0] * N;
-		place = -1;
-	}
-	place++;
-	if (place >= RUNS - GROUP || x == inputs + (size_t) control[0] * N
-		|| x != inputs + (size_t) control[place] * N)
-		place = 0;
-	alone = place == 0 ? alone + 1 : 0;
-	return alone > 1;
+	find_gates();
+	if (!control || *may == 0 || *may > RUNS)
+		return 1;
+	place = (int) *may - 1;
+	inputs = x - (size_t) place * N;
+	outputs = (float *) y - (size_t) place * N;
+	return place >= RUNS - GROUP;
 }
