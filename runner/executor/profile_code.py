@@ -22,6 +22,8 @@ SECONDS = 1.0
 LIMIT = 120
 SUFFIX = {"perf": "perf.data", "ncu": "ncu-rep", "timeline": "trace.json"}
 INITS = ("normal", "uniform", "integer", "zero")    # random.h: RandomInit
+# passed in other registers than numbers of their sizes
+SCALARS = {"float64": ctypes.c_double, "float32": ctypes.c_float}
 # this script, the supervisor's cipher, the dtypes, and what makes modules, also in the sandbox
 HERE = os.path.dirname(os.path.realpath(__file__))
 
@@ -248,42 +250,11 @@ def keep(tool, output, unsandboxed):
 
 # inside the sandbox
 
-class Arguments:
-    """Arguments of compiled code, made as a measurement makes them."""
-
-    def __init__(self):
-        import torch_common
-        import wire
-        self.dtypes = wire.DTYPES
-        self.fill = torch_common.load_guard(HERE).cudal1_guard_fill
-
-    def array(self, argument):
-        """Memory with random values, zeros for an output; its address and bytes."""
-        dtype, low, high = argument["dtype"], argument.get("low", 0), argument.get("high")
-        kind = argument.get("init") or ("normal" if "float" in dtype else "integer")
-        kind = "zero" if argument["role"] == "out" else kind
-        high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
-        n = math.prod(argument["shape"])
-        code, size = self.dtypes[dtype]
-        size *= n
-        memory = ctypes.create_string_buffer(size + 64)
-        address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
-        self.fill(address, n, code, INITS.index(kind), low, high)
-        return memory, address, size
-
-    def scalar(self, dtype, value):
-        if dtype in ("float64", "float32"):
-            return ctypes.c_double(value) if dtype == "float64" else ctypes.c_float(value)
-        if "float" not in dtype:
-            return getattr(ctypes, f"c_{dtype}")(value)
-        code, size = self.dtypes[dtype]
-        bits = getattr(ctypes, f"c_uint{8 * size}")()
-        self.fill(ctypes.addressof(bits), 1, code, INITS.index("uniform"), value, value)
-        return bits
-
-
 def compiled(folder, task, device):
-    """A call of compiled code, which waits for its end."""
+    """A call of compiled code with arguments as a measurement makes them, which waits for its end."""
+    import torch_common
+    import wire
+    fill = torch_common.load_guard(HERE).cudal1_guard_fill
     library = ctypes.CDLL(os.path.join(folder, "code.so"))
     solve = getattr(library, task["signature"].get("entry", "solve"))
     solve.restype = None
@@ -293,18 +264,30 @@ def compiled(folder, task, device):
         if (driver.cuInit(0) or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
                 or driver.cuCtxSetCurrent(context)):
             sys.exit("the GPU can't be opened")
-    make, arguments, kept = Arguments(), [], []
+    arguments, kept = [], []
     for argument in task["signature"]["args"]:
+        dtype, low, high = argument["dtype"], argument.get("low", 0), argument.get("high")
+        code, size = wire.DTYPES[dtype]
+        kind = argument.get("init") or ("normal" if "float" in dtype else "integer")
+        kind = "zero" if argument["role"] == "out" else kind
+        high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
         if argument["role"] == "scalar":
-            arguments.append(make.scalar(argument["dtype"], argument["value"]))
-            continue
-        memory, address, size = make.array(argument)
+            kind, low = "uniform" if "float" in dtype else "integer", argument["value"]
+            high = low
+        n = math.prod(argument.get("shape", ()))
+        memory = ctypes.create_string_buffer(size * n + 64)
+        address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
+        fill(address, n, code, INITS.index(kind), low, high)
         kept.append(memory)
+        if argument["role"] == "scalar":
+            passed = SCALARS.get(dtype) or getattr(ctypes, f"c_uint{8 * size}")
+            arguments.append(passed.from_address(address))
+            continue
         if driver:
             pointer = ctypes.c_uint64()
-            if (driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size))
+            if (driver.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(size * n))
                     or driver.cuMemcpyHtoD_v2(pointer, ctypes.c_void_p(address),
-                                              ctypes.c_size_t(size))):
+                                              ctypes.c_size_t(size * n))):
                 sys.exit("out of GPU memory")
             address = pointer.value
         arguments.append(ctypes.c_void_p(address))
