@@ -279,7 +279,7 @@ random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, do
 			const RandomKey *key)
 {
 	Fill		fill = {.dtype = dtype,.init = init,.low = low,.width = high - low,.key = *key};
-	size_t		size = tensor_dtype_size(dtype);
+	size_t		size = tensor_dtype(dtype)->size;
 	size_t		each;
 	uint64_t	rest[WORDS];	/* the last elements, and those that there is no room for */
 

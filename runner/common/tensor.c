@@ -9,51 +9,23 @@
 
 #include "common/tensor.h"
 
-typedef struct DtypeEntry
-{
-	const char *name;
-	size_t		size;
-	double		epsilon;
-	double		rtol;
-	double		atol;
-	bool		signature;
-} DtypeEntry;
-
-static const DtypeEntry dtypes[WIRE_DTYPES] = {
+static const Dtype dtypes[WIRE_DTYPES] = {
 	{"unknown"},
 #define DTYPE(NAME, name, type, store, load, ffi, epsilon, rtol, atol, signature) \
 	{#name, sizeof(type), epsilon, rtol, atol, signature},
 #include "common/dtypes.h"
 };
 
-static const DtypeEntry *
-find(uint32_t dtype)
+const Dtype *
+tensor_dtype(uint32_t dtype)
 {
 	return &dtypes[dtype < WIRE_DTYPES ? dtype : WIRE_NO_DTYPE];
-}
-
-size_t
-tensor_dtype_size(uint32_t dtype)
-{
-	return find(dtype)->size;
-}
-
-const char *
-tensor_dtype_name(uint32_t dtype)
-{
-	return find(dtype)->name;
 }
 
 bool
 tensor_dtype_is_float(uint32_t dtype)
 {
-	return find(dtype)->epsilon > 0;
-}
-
-double
-tensor_epsilon(uint32_t dtype)
-{
-	return find(dtype)->epsilon;
+	return tensor_dtype(dtype)->epsilon > 0;
 }
 
 uint32_t
@@ -70,14 +42,14 @@ tensor_finish(Tensor *tensor)
 {
 	size_t		elements = 1;
 
-	if (tensor->ndim > WIRE_MAX_DIMS || tensor_dtype_size(tensor->dtype) == 0)
+	if (tensor->ndim > WIRE_MAX_DIMS || tensor_dtype(tensor->dtype)->size == 0)
 		return false;
 	for (uint32_t i = 0; i < tensor->ndim; i++)
 		if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, (size_t) tensor->shape[i],
 														   &elements))
 			return false;
 	tensor->elements = elements;
-	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes)
+	return !__builtin_mul_overflow(elements, tensor_dtype(tensor->dtype)->size, &tensor->bytes)
 		&& tensor->bytes <= TENSOR_MAX_BYTES;
 }
 
@@ -126,7 +98,7 @@ bool
 tensor_apart(uint64_t address, const Tensor *layout, const int64_t *stride,
 			 uint64_t other_address, const Tensor *other, const int64_t *other_stride)
 {
-	uint64_t	size = tensor_dtype_size(layout->dtype);
+	uint64_t	size = tensor_dtype(layout->dtype)->size;
 	uint64_t	between = other_address - address;
 	uint64_t	span;
 	Tensor		both = {.dtype = layout->dtype,.ndim = layout->ndim + 1};
@@ -155,7 +127,7 @@ tensor_apart(uint64_t address, const Tensor *layout, const int64_t *stride,
 void
 tensor_describe(const Tensor *tensor, char *text, size_t size)
 {
-	size_t		length = (size_t) snprintf(text, size, "%s [", tensor_dtype_name(tensor->dtype));
+	size_t		length = (size_t) snprintf(text, size, "%s [", tensor_dtype(tensor->dtype)->name);
 
 	for (uint32_t i = 0; i < tensor->ndim && i < WIRE_MAX_DIMS && length < size; i++)
 		length += (size_t) snprintf(text + length, size - length, "%s%lld", i ? ", " : "",
@@ -191,15 +163,6 @@ mismatch(Comparison *result, size_t i, double expected, double found)
 		result->expected = expected;
 		result->found = found;
 	}
-}
-
-void
-tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol)
-{
-	const DtypeEntry *entry = find(dtype);
-
-	*rtol = tolerance.rtol >= 0 ? tolerance.rtol : entry->rtol;
-	*atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
 }
 
 bool
@@ -245,7 +208,7 @@ void
 tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
 			   const Tolerance *tolerance, Comparison *result)
 {
-	const DtypeEntry *entry = find(dtype);
+	const Dtype *entry = tensor_dtype(dtype);
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;

@@ -28,8 +28,18 @@ typedef struct Tensor
 	size_t		gathered;		/* of an output: among those of a run that was read */
 } Tensor;
 
-extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */
-extern const char *tensor_dtype_name(uint32_t dtype);
+/* a row of dtypes.h */
+typedef struct Dtype
+{
+	const char *name;
+	size_t		size;			/* 0: there is no such type */
+	double		epsilon;		/* the distance of 1 from the next number; 0: it is no float */
+	double		rtol;
+	double		atol;
+	bool		signature;
+} Dtype;
+
+extern const Dtype *tensor_dtype(uint32_t dtype);
 /* of a signature's array: 0 if unknown */
 extern uint32_t tensor_dtype_parse(const char *name);
 extern bool tensor_dtype_is_float(uint32_t dtype);
@@ -82,9 +92,6 @@ extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 extern void tensor_describe_values(uint32_t dtype, double one, double other,
 								   char text[2][TENSOR_VALUE_BYTES]);
 
-/* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
-extern void tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol);
-
 typedef struct Comparison
 {
 	bool		equal;
@@ -110,8 +117,5 @@ extern void tensor_compare(const void *expected, const void *found, uint32_t dty
 /* `n` elements of a floating point type from one place to another, changed */
 extern void tensor_change(const void *from, void *to, uint32_t dtype, size_t n,
 						  const Change *change);
-
-/* the distance of 1 from the next number of a floating point type; 0 of others */
-extern double tensor_epsilon(uint32_t dtype);
 
 #endif							/* CUDAL1_TENSOR_H */

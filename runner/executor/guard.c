@@ -275,7 +275,7 @@ make_pages(const WireTensor *t)
 	if (!layout_of(t, &layout) || layout.bytes < WIRE_LARGE_OUTPUT
 		|| !tensor_span(&layout, t->stride, &span))
 		return;
-	to = (t->address + span * tensor_dtype_size(t->dtype) + PAGE_BYTES - 1) / PAGE_BYTES;
+	to = (t->address + span * tensor_dtype(t->dtype)->size + PAGE_BYTES - 1) / PAGE_BYTES;
 	known = to - from > FEW_PAGES && to - from <= MOST_PAGES
 		&& mincore((void *) (from * PAGE_BYTES), (to - from) * PAGE_BYTES, there) == 0;
 	if (known && !memchr(there, 0, to - from))

@@ -30,7 +30,7 @@ main(void)
 	/* number, and bytes of an element */
 	printf("DTYPES = {");
 	for (uint32_t dtype = 1; dtype < WIRE_DTYPES; dtype++)
-		printf("\"%s\": (%u, %zu), ", tensor_dtype_name(dtype), dtype, tensor_dtype_size(dtype));
+		printf("\"%s\": (%u, %zu), ", tensor_dtype(dtype)->name, dtype, tensor_dtype(dtype)->size);
 	printf("}\n");
 	AT("SEEDS", seeds);
 	AT("TRAITS", traits);

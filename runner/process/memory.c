@@ -39,7 +39,7 @@ static bool
 read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
 {
 	struct iovec remote[PIECES];
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	size_t		pieces = layout->elements / piece;
 
 	for (size_t done = 0; done < pieces;)
@@ -125,7 +125,7 @@ static bool
 write_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece,
 			 RandomStream *random, void *noise, size_t bytes)
 {
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	size_t		pieces = layout->elements / piece;
 	size_t		n = pieces > NOISY ? NOISY : pieces;
 	size_t		each = piece * size;
@@ -151,7 +151,7 @@ ExecutorResult
 executor_write_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout,
 					  RandomStream *random, void *noise, size_t bytes, WireStretch *stretch)
 {
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	pid_t		pid = executor->pid;
 	size_t		piece;
 	uint64_t	span;
@@ -171,7 +171,7 @@ executor_write_tensor(Executor *executor, const WireTensor *tensor, const Tensor
 ExecutorResult
 executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
 {
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	size_t		piece;
 	uint64_t	span;
 	char	   *memory;

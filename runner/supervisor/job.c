@@ -125,8 +125,8 @@ parse_argument(Job *job, Argument *a, const json_t *o, int index)
 		char		names[32 * WIRE_DTYPES] = "";
 
 		for (uint32_t i = 1; i < WIRE_DTYPES; i++)
-			if (tensor_dtype_parse(tensor_dtype_name(i)) == i)
-				sprintf(names + strlen(names), "%s%s", names[0] ? ", " : "", tensor_dtype_name(i));
+			if (tensor_dtype_parse(tensor_dtype(i)->name) == i)
+				sprintf(names + strlen(names), "%s%s", names[0] ? ", " : "", tensor_dtype(i)->name);
 		return wrong(job, "signature: argument \"%s\": \"dtype\" must be one of %s", name, names);
 	}
 	if (a->role == ROLE_SCALAR)

@@ -51,7 +51,7 @@ check_job(const uint8_t *data, size_t size)
 				HOLDS(memchr(a->name, '\0', sizeof(a->name)) != NULL && a->tensor.ndim <= WIRE_MAX_DIMS);
 				for (uint32_t d = 0; d < a->tensor.ndim; d++)
 					elements *= (size_t) a->tensor.shape[d];
-				HOLDS(a->tensor.elements == elements && a->tensor.bytes == elements * tensor_dtype_size(a->tensor.dtype));
+				HOLDS(a->tensor.elements == elements && a->tensor.bytes == elements * tensor_dtype(a->tensor.dtype)->size);
 				inputs += a->role == ROLE_IN || a->role == ROLE_INOUT;
 				outputs += a->role == ROLE_OUT || a->role == ROLE_INOUT;
 				HOLDS(a->role == ROLE_SCALAR || (a->low <= a->high && isfinite(a->low) && isfinite(a->high)));

@@ -63,7 +63,7 @@ is_distributed(uint32_t dtype, RandomInit init, double low, double high, double 
 	double		squares = 0;
 	double		minimum = INFINITY;
 	double		maximum = -INFINITY;
-	double		coarse = tensor_epsilon(dtype) / 2;
+	double		coarse = tensor_dtype(dtype)->epsilon / 2;
 
 	memset(room, 0xAA, sizeof(room));
 	random_fill(room, dtype, N, init, low, high, &key);
@@ -82,9 +82,9 @@ is_distributed(uint32_t dtype, RandomInit init, double low, double high, double 
 		&& fabs(squares / deviation - 1) < 5 / sqrt(N) + coarse
 		&& minimum >= least && maximum <= greatest
 		&& maximum - minimum > 0.99 * fmin(greatest - least, 8 * deviation)
-		&& ((unsigned char *) room)[N * tensor_dtype_size(dtype)] == 0xAA)
+		&& ((unsigned char *) room)[N * tensor_dtype(dtype)->size] == 0xAA)
 		return true;
-	printf("# %s: mean %g, deviation %g, from %g to %g\n", tensor_dtype_name(dtype), sum, squares,
+	printf("# %s: mean %g, deviation %g, from %g to %g\n", tensor_dtype(dtype)->name, sum, squares,
 		   minimum, maximum);
 	return false;
 }

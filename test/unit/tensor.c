@@ -143,7 +143,7 @@ nudges(bool apart)
 	for (int i = 0; i < 1000; i++)
 		from[i] = apart ? 1.5 : 1 + i / 1000.0;
 	tensor_change(from, to, WIRE_FLOAT64, 1000,
-				  &(Change) {.factor = 1,.nudge = tensor_epsilon(WIRE_FLOAT64),.apart = apart});
+				  &(Change) {.factor = 1,.nudge = 0x1p-52,.apart = apart});
 	for (int i = 0; i < 1000; i++)
 		if (to[i] != from[i])
 			nudged += to[i] == nextafter(from[i], 0)
@@ -213,7 +213,7 @@ main(void)
 		  "elements at a step may miss, and others be no farther off for that");
 	check(none.misses == TOLERANCE_MISSES && none.farthest == TOLERANCE_FARTHEST,
 		  "where there is no step, as few as ever");
-	check(tensor_epsilon(WIRE_INT64) == 0 && tensor_epsilon(WIRE_PY_INT) == 0,
+	check(tensor_dtype(WIRE_INT64)->epsilon == 0 && tensor_dtype(WIRE_PY_INT)->epsilon == 0,
 		  "integers and numbers of Python have no rounding");
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");

@@ -201,7 +201,7 @@ c_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int 
 	const Tensor *t = &m->output[output];
 
 	return (uint64_t) (uintptr_t) (arena->outputs + run * arena->output_slot_bytes + t->offset
-								   + element * tensor_dtype_size(t->dtype));
+								   + element * tensor_dtype(t->dtype)->size);
 }
 
 static bool
@@ -285,7 +285,7 @@ torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t r
 	WireTensor	t = listed(m, executor, run, output);
 
 	return t.address + tensor_place(&m->output[output], t.stride, element)
-		* tensor_dtype_size(m->output[output].dtype);
+		* tensor_dtype(m->output[output].dtype)->size;
 }
 
 static bool

@@ -123,7 +123,7 @@ admits_half(const Measure *m)
 static bool
 is_half(uint32_t dtype)
 {
-	return tensor_dtype_size(dtype) <= 2;
+	return tensor_dtype(dtype)->size <= 2;
 }
 
 static void
@@ -152,7 +152,7 @@ static double
 coarse(const Measure *m, uint32_t dtype)
 {
 	return dtype == WIRE_FLOAT64 ? 0x1p-20
-		: fmax(0x1p-11, tensor_epsilon(admits_half(m) ? WIRE_BFLOAT16 : dtype) / 2);
+		: fmax(0x1p-11, tensor_dtype(admits_half(m) ? WIRE_BFLOAT16 : dtype)->epsilon / 2);
 }
 
 uint32_t
@@ -188,7 +188,7 @@ change_for(Measure *m, ProbeKind kind, double scale, const Tensor *t, const Like
 	*change = (Change) {.factor = 1};
 	if (kind >= PROBES)
 	{
-		change->nudge = kind == PROBE_ROUNDED ? scale * tensor_epsilon(t->dtype)
+		change->nudge = kind == PROBE_ROUNDED ? scale * tensor_dtype(t->dtype)->epsilon
 			: coarse(m, t->dtype);
 		/* Rows that are all the same become others, as rounding makes distances between them. */
 		change->apart = kind == PROBE_ROUNDED_COARSELY;
@@ -288,7 +288,7 @@ learn_number(Measure *m, int output, const char *expected, const char *other, To
 	double		y = m->backend->arrays->element(m, expected, tensor->dtype, 0);
 	double		z = m->backend->arrays->element(m, other, tensor->dtype, 0);
 
-	if (fabs(y - z) <= FEW_UNITS * tensor_epsilon(tensor->dtype) * fmax(fabs(y), fabs(z))
+	if (fabs(y - z) <= FEW_UNITS * tensor_dtype(tensor->dtype)->epsilon * fmax(fabs(y), fabs(z))
 		|| !isfinite(y) || !isfinite(z))
 		return;
 	t->scale = fabs(y - z);

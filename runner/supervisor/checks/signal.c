@@ -344,7 +344,7 @@ lost_by_sums(const Measure *m, uint32_t dtype, double rtol)
 
 	for (int i = 0; i < m->inputs.n; i++)
 		length = m->inputs.tensor[i].elements > length ? m->inputs.tensor[i].elements : length;
-	return fmin(rtol, 2 * tensor_epsilon(dtype) + epsilon / 2 * sqrt((double) length));
+	return fmin(rtol, 2 * tensor_dtype(dtype)->epsilon + epsilon / 2 * sqrt((double) length));
 }
 
 /*
@@ -372,7 +372,7 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 {
 	if (!pick(m, p, outputs))
 		return false;
-	t->rounding = fmin(t->rtol, 2 * tensor_epsilon(precision_of(m, p->tensor)));
+	t->rounding = fmin(t->rtol, 2 * tensor_dtype(precision_of(m, p->tensor))->epsilon);
 	t->sums = lost_by_sums(m, precision_of(m, p->tensor), t->rtol);
 	t->lost = TOLERANCE_SHARE_MOST;
 	if (p->distances > 0)
@@ -399,6 +399,8 @@ learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
 bool
 signal_learn(Measure *m, const char *outputs, uint32_t n)
 {
+	const Tolerance *given = &m->job->tolerance;
+	const Dtype *dtype;
 	bool		good = true;
 
 	signal_forget(m);
@@ -413,7 +415,9 @@ signal_learn(Measure *m, const char *outputs, uint32_t n)
 		*t = (Tolerance) {.widen = 1};
 		if (!tensor_dtype_is_float(tensor->dtype) || p.count == 0)
 			continue;
-		tensor_tolerance(precision_of(m, tensor), m->job->tolerance, &t->rtol, &t->atol);
+		dtype = tensor_dtype(precision_of(m, tensor));
+		t->rtol = given->rtol >= 0 ? given->rtol : dtype->rtol;
+		t->atol = given->atol >= 0 ? given->atol : dtype->atol;
 		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
 		t->misses = TOLERANCE_MISSES;
 		t->farthest = TOLERANCE_FARTHEST;

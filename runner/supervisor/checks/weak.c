@@ -90,7 +90,7 @@ static bool
 forget_steps(const Tensor *t, Change *change)
 {
 	uint32_t	axis = t->ndim == 2 ? 1 : probes_steps(t);
-	bool		mask = !tensor_dtype_is_float(t->dtype) && tensor_dtype_size(t->dtype) == 1;
+	bool		mask = !tensor_dtype_is_float(t->dtype) && tensor_dtype(t->dtype)->size == 1;
 
 	*change = (Change) {.factor = 1,.before = true};
 	if (t->ndim < 2 || t->elements == 0 || t->shape[axis] < 4 || mask)

@@ -12,7 +12,7 @@ static bool
 is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, bool *contiguous)
 {
 	const Tensor *layout = &m->output[output];
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	size_t		piece;
 	uint64_t	span;
 
@@ -32,7 +32,7 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 			uint64_t element)
 {
 	const Tensor *layout = &m->output[output];
-	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		size = tensor_dtype(layout->dtype)->size;
 	WireTensor	t;
 	bool		contiguous;
 
@@ -55,7 +55,7 @@ gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 	CuAddress	from = gpu_outputs(arena, side, slot) + layout->offset;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
 	CudaView	view = {.layout = *layout};
-	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
+	uint32_t	size = (uint32_t) tensor_dtype(layout->dtype)->size;
 	void	   *parameters[] = {&from, &to, &size, &view.layout.elements, &view};
 	bool		contiguous = true;
 
@@ -79,7 +79,7 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 				 const Tolerance *tolerance, CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
-	uint32_t	size = tensor_dtype_is_float(dtype) ? 0 : (uint32_t) tensor_dtype_size(dtype);
+	uint32_t	size = tensor_dtype_is_float(dtype) ? 0 : (uint32_t) tensor_dtype(dtype)->size;
 	void	   *compare[] = {&expected, &found, &dtype, &size, &n, (void *) (uintptr_t) tolerance,
 		&gpu->comparison};
 
@@ -116,7 +116,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 static double
 gpu_element_of(Measure *m, const void *array, uint32_t dtype, uint64_t element)
 {
-	size_t		size = tensor_dtype_size(dtype);
+	size_t		size = tensor_dtype(dtype)->size;
 	uint64_t	value = 0;
 
 	gpu_good(m, m->gpu->driver.MemcpyDtoH(&value, (CuAddress) (uintptr_t) array + element * size,

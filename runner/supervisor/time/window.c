@@ -41,7 +41,7 @@ refuse(Measure *m, Process *process, const char *detector, const char *what)
 static size_t
 size_of(const Measure *m, const Look *look)
 {
-	return tensor_dtype_size(m->output[look->output].dtype);
+	return tensor_dtype(m->output[look->output].dtype)->size;
 }
 
 /* Finds the addresses of a look's first elements, and returns how many it found. */
