@@ -65,17 +65,18 @@ noise_stays(Measure *m, Process *process)
 	return true;
 }
 
-/* Notes the supervisor's noise as the value of watched bytes in these stretches. */
+/* Notes the supervisor's noise as the value of watched bytes in the last results. */
 static bool
-note_noise(Measure *m, Process *process, const WireStretch *stretch, int n)
+note_noise(Measure *m, Process *process)
 {
+	const WireStretch *last = process->last;
 	uint64_t	value[WATCHED];
 
 	if (!read_watched(m, process, value))
 		return false;
 	for (int i = 0; i < process->nwatched; i++)
-		for (int k = 0; k < n; k++)
-			if (process->watched[i] >= stretch[k].from && process->watched[i] < stretch[k].to)
+		for (int k = 0; k < m->outputs; k++)
+			if (process->watched[i] >= last[k].from && process->watched[i] < last[k].to)
 				process->stood[i] = value[i];
 	return true;
 }
@@ -83,22 +84,20 @@ note_noise(Measure *m, Process *process, const WireStretch *stretch, int n)
 bool
 noise_leave(Measure *m, Process *process, uint32_t run)
 {
-	WireStretch stretch[WIRE_MAX_TENSORS];
 	uint64_t	bytes = 0;
 	uint64_t	known = 0;
 
 	for (int output = 0; output < m->outputs; output++)
 	{
-		WireStretch *s = &stretch[output];
+		WireStretch *s = &process->last[output];
 
 		if (!m->backend->overwrite(m, &process->executor, run, output, s))
 			return false;
 		bytes += s->to - s->from;
 		add(process, *s);
-		process->last[output] = *s;
 	}
 	for (int i = 0; i < process->nstretches; i++)
 		known += process->stretch[i].to - process->stretch[i].from;
 	process->spread |= known > SPREAD_TIMES * bytes + SPREAD_BYTES;
-	return note_noise(m, process, stretch, m->outputs);
+	return note_noise(m, process);
 }
