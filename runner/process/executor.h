@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -225,13 +226,27 @@ typedef struct Executor
 	int			wait_status;
 	int64_t		value;			/* of the last reply */
 	int64_t		arrays;			/* pytorch: its reply to WIRE_LOAD */
-	WireTensor	listed[WIRE_MAX_TENSORS];	/* pytorch, on a CPU: results as they were listed */
+	WireTensor	listed[WIRE_MAX_TENSORS];	/* pytorch: results as they were listed */
 	uint32_t	listed_run;		/* of that run, counted from 1; 0: none since the last command */
 	char		text[2048];		/* the last error, valid UTF-8 */
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
 	size_t		pool_bytes;
 	void		(*release) (struct GpuMemory *pool);	/* gives that back */
 } Executor;
+
+/*
+ * Where the `n` results of a run of a module lie: entries of the table, copied once a run. The
+ * executor can write there, so that else noise would come to another place than was looked at.
+ */
+static inline const WireTensor *
+executor_listed(Executor *executor, uint32_t run, int n)
+{
+	if (executor->listed_run != run + 1)
+		memcpy(executor->listed, &executor->control->table[run * (uint32_t) n],
+			   (uint32_t) n * sizeof(WireTensor));
+	executor->listed_run = run + 1;
+	return executor->listed;
+}
 
 /* Sets a handle without a process; executor_end() does nothing then. */
 extern void executor_init(Executor *executor);

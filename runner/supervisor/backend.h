@@ -137,10 +137,10 @@ typedef struct Backend
 
 	/*
 	 * An output of a run, gathered: of functions from its slot, of modules from where the process
-	 * says that it lies, `listed` being the copy of that.
+	 * says that it lies, as executor->listed has that.
 	 */
 	bool		(*read) (Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-						 int output, const WireTensor *listed, void *out);
+						 int output, void *out);
 	double		light_rate;		/* bytes that no code writes in a second, even to caches */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
 	/* before a pair's processes exist: which of them gets which memory, by lot; or NULL */

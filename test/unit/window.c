@@ -212,7 +212,7 @@ rests(Measure *m, bool *rest)
 
 static bool
 read_output(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-			const WireTensor *listed, void *out)
+			void *out)
 {
 	memcpy(out, result_of(slot), output == 0 ? ELEMENTS * sizeof(float) : 0);
 	return true;

@@ -214,8 +214,7 @@ c_peek(Measure *m, Executor *executor, const uint64_t *address, int n, size_t si
 }
 
 static bool
-c_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-	   const WireTensor *listed, void *out)
+c_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output, void *out)
 {
 	const char *from = arena->outputs + slot * arena->output_slot_bytes;
 
@@ -263,28 +262,13 @@ torch_cpu_stage(Measure *m, const Arena *arena, Side side, uint32_t slot)
 	return true;
 }
 
-/*
- * The table's entry of an output, copied once a run. The executor can write there, so that else
- * noise would come to another place than was looked at.
- */
-static WireTensor
-listed(const Measure *m, Executor *executor, uint32_t run, int output)
-{
-	uint32_t	n = (uint32_t) m->outputs;
-
-	if (executor->listed_run != run + 1)
-		memcpy(executor->listed, &executor->control->table[run * n], n * sizeof(WireTensor));
-	executor->listed_run = run + 1;
-	return executor->listed[output];
-}
-
 static uint64_t
 torch_cpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, int output,
 				  uint64_t element)
 {
-	WireTensor	t = listed(m, executor, run, output);
+	const WireTensor *t = &executor_listed(executor, run, m->outputs)[output];
 
-	return t.address + tensor_place(&m->output[output], t.stride, element)
+	return t->address + tensor_place(&m->output[output], t->stride, element)
 		* tensor_dtype(m->output[output].dtype)->size;
 }
 
@@ -304,9 +288,9 @@ torch_cpu_overwrite(Measure *m, Executor *executor, uint32_t run, int output,
 {
 	Side		side = executor_side(executor);
 	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
-	WireTensor	t = listed(m, executor, run, output);
+	const WireTensor *t = &executor_listed(executor, run, m->outputs)[output];
 
-	if (executor_write_tensor(executor, &t, &m->output[output], &m->random,
+	if (executor_write_tensor(executor, t, &m->output[output], &m->random,
 							  (char *) m->noise + at, NOISE_BYTES - at, stretch) == EXECUTOR_OK
 		|| errno == ESRCH)
 		return true;
@@ -326,9 +310,10 @@ torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, 
 
 static bool
 torch_cpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-			   const WireTensor *listed, void *out)
+			   void *out)
 {
-	ExecutorResult result = executor_read_tensor(executor, listed, &m->output[output], out);
+	ExecutorResult result = executor_read_tensor(executor, &executor->listed[output],
+												 &m->output[output], out);
 
 	return measure_failed(m, executor_side(executor), executor, result, "as an output was read");
 }

@@ -9,22 +9,15 @@
 /* an element that is not written yet is off by far more */
 #define ANSWER_TOLERANCES	8.0
 
-/* A run's part of the table, copied once: it lies in memory that the executor can write. */
 static bool
-read_table(Measure *m, Executor *executor, uint32_t run, WireTensor *table)
+check_count(Measure *m, Side side, uint32_t tensors)
 {
-	Side		side = executor_side(executor);
-	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
-
-	if (tensors != (uint32_t) m->outputs)
-	{
-		measure_cause(m, side, "count");
-		return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT),
-						"%s returns %u tensor%s instead of %d", name_of_side(side), tensors,
-						tensors == 1 ? "" : "s", m->outputs);
-	}
-	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
-	return true;
+	if (tensors == (uint32_t) m->outputs)
+		return true;
+	measure_cause(m, side, "count");
+	return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT),
+					"%s returns %u tensor%s instead of %d", name_of_side(side), tensors,
+					tensors == 1 ? "" : "s", m->outputs);
 }
 
 static bool
@@ -78,15 +71,16 @@ measure_read(Measure *m, Executor *executor, const Arena *arena, uint32_t run, u
 			 void *out)
 {
 	double		started = clock_now();
-	WireTensor	table[WIRE_MAX_TENSORS];
+	const WireTensor *table = m->backend->module ? executor_listed(executor, run, m->outputs)
+		: NULL;
+	Side		side = executor_side(executor);
 	WireStretch stretch;
-	bool		module = m->backend->module;
-	bool		good = !module || read_table(m, executor, run, table);
+	bool		good = !table || check_count(m, side, executor->control->tensors);
 
 	for (int i = 0; good && i < m->outputs; i++)
 	{
-		good = (!module || check_layout(m, executor_side(executor), i, &table[i]))
-			&& m->backend->read(m, executor, arena, slot, i, &table[i],
+		good = (!table || check_layout(m, side, i, &table[i]))
+			&& m->backend->read(m, executor, arena, slot, i,
 								(char *) out + m->output[i].gathered);
 		/* Two results in one memory are none. */
 		if (good && m->outputs > 1 && m->backend->overwrite)

@@ -189,7 +189,7 @@ extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);
 extern uint64_t gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 							int output, uint64_t element);
 extern bool gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-					 const WireTensor *listed, void *out);
+					 void *out);
 /* whether a slot's inputs are as they were staged; those that are outputs, too, are left out */
 extern bool gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same);
 extern const struct ArrayCalls gpu_arrays;

@@ -33,24 +33,22 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, in
 {
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype(layout->dtype)->size;
-	WireTensor	t;
+	const WireTensor *t;
 	bool		contiguous;
 
 	if (!m->backend->module)
 		return gpu_outputs(arena, executor_side(executor), run) + layout->offset + element * size;
-	/* copied once, because it lies in memory that the executor can write */
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
-		   sizeof(t));
-	if (t.ndim != layout->ndim || !is_view(m, executor, output, &t, &contiguous))
+	t = &executor_listed(executor, run, m->outputs)[output];
+	if (t->ndim != layout->ndim || !is_view(m, executor, output, t, &contiguous))
 		return 0;
-	return executor->pool->address + t.address + tensor_place(layout, t.stride, element) * size;
+	return executor->pool->address + t->address + tensor_place(layout, t->stride, element) * size;
 }
 
 bool
-gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
-		 const WireTensor *listed, void *out)
+gpu_read(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output, void *out)
 {
 	const Tensor *layout = &m->output[output];
+	const WireTensor *listed = &executor->listed[output];
 	Side		side = executor_side(executor);
 	CuAddress	from = gpu_outputs(arena, side, slot) + layout->offset;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
