@@ -236,6 +236,7 @@ typedef struct Inputs
 	uint32_t	traits[WIRE_MAX_TENSORS];
 	int			n;
 	size_t		slot_bytes;
+	double		make_seconds;	/* that those of a run take to be made */
 } Inputs;
 
 /* An input of another kind, which the reference can answer. */
@@ -263,14 +264,8 @@ typedef struct ReferenceFacts
 	bool		same_inputs;	/* pytorch: each call of get_inputs gives the same */
 	bool		seeds_runs;		/* it consumes random numbers */
 	uint32_t	half;			/* pytorch: element type of the half precision within, or 0 */
+	double		compare_seconds;	/* that outputs of a run take to be compared */
 } ReferenceFacts;
-
-/* seconds that the supervisor takes for a run */
-typedef struct Costs
-{
-	double		input;			/* making its input */
-	double		comparison;		/* comparing its outputs */
-} Costs;
 
 /* the members that share a pair's reference now */
 typedef struct Group
@@ -322,7 +317,6 @@ typedef struct Measure
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
 
-	Costs		costs;
 	TrialState	trial;
 } Measure;
 

@@ -118,7 +118,7 @@ make_inputs(Checks *c)
 		if ((i == 0 && !m->backend->make_arena(m, &c->arena, c->slots + c->spare))
 			|| !measure_generate(m, &c->arena, c->slots))
 			return false;
-		m->costs.input = (clock_now() - started) / c->slots;
+		m->inputs.make_seconds = (clock_now() - started) / c->slots;
 	}
 	return true;
 }
@@ -526,7 +526,7 @@ run_candidate(Checks *c)
 		start = clock_now();
 		if (!compare_runs(c, c->expected, runs[i]))
 			return false;
-		m->costs.comparison = (clock_now() - start) / runs[i];
+		m->facts.compare_seconds = (clock_now() - start) / runs[i];
 		if (c->alike < runs[i])
 			return true;
 	}

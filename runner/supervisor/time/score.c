@@ -36,13 +36,14 @@ make_plan(Measure *m)
 	double		compared;
 	Plan		plan;
 
-	if (m->costs.input > 0)
+	if (m->inputs.make_seconds > 0)
 		most = fmin(most, fmax(least, fmax(MAKING_TIMES * p->window_seconds, least * run)
-							   / m->costs.input));
+							   / m->inputs.make_seconds));
 	plan.runs = (uint32_t) fmax(1, fmin(fmax(runs, least), most));
 	plan.most = (uint32_t) fmax(plan.runs, fmin(most, MOST_BYTES / bytes));
 	plan.dropped = plan.runs >= RUNS_LEAST ? DROPPED : plan.runs > 2 ? 1 : 0;
-	compared = share * fmax(p->window_seconds, plan.runs * run) / fmax(m->costs.comparison, 1e-7);
+	compared = share * fmax(p->window_seconds, plan.runs * run)
+		/ fmax(m->facts.compare_seconds, 1e-7);
 	/* The run after a compared one does not count, and some runs count in each window. */
 	plan.compared = m->backend->rests ? 1
 		: (uint32_t) fmax(1, fmin(fmin(COMPARED_MOST / 2, compared),
