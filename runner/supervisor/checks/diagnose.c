@@ -41,8 +41,8 @@ typedef struct Diagnosis
 	Measure    *m;
 	Arena		arena;
 	bool		moved;			/* parameters were, where the code was wrong */
-	bool		prepared;		/* inputs, and what the reference makes of them */
-	uint32_t	n;				/* inputs */
+	uint32_t	n;				/* inputs; 0: not prepared yet */
+	bool		prepared;		/* they are there, and what the reference makes of them */
 	uint64_t	seed[MAX_RUNS];
 	char	   *expected;
 	char	   *found[2];		/* outputs of both passes */
@@ -212,17 +212,6 @@ find_cause(Diagnosis *d, double wrong_error, char *text, size_t size)
 }
 
 static void
-forget(Diagnosis *d)
-{
-	arena_destroy(&d->arena);
-	measure_free(d->m, d->expected);
-	measure_free(d->m, d->found[0]);
-	measure_free(d->m, d->found[1]);
-	*d = (Diagnosis) {.m = d->m,.moved = d->moved};
-	arena_init(&d->arena);
-}
-
-static void
 add_cause(Result *verdict, const Result *trials, const char *cause, const char *text)
 {
 	size_t		length = strlen(verdict->detail);
@@ -248,7 +237,8 @@ diagnose_member(Diagnosis *d)
 
 	*m->result = (Result) {.evidence = json_object()};
 	m->trial.ends = clock_now() + DIAGNOSIS_SECONDS;
-	d->prepared = d->prepared || prepare(d);
+	if (d->n == 0)
+		d->prepared = prepare(d);
 	if (d->prepared)
 		cause = find_cause(d, verdict.wrong_error, text, sizeof(text));
 	m->trial.ends = 0;
@@ -259,8 +249,6 @@ diagnose_member(Diagnosis *d)
 	/* Overwrite what one process has left in the slots before the next can look there. */
 	for (uint32_t i = 0; d->prepared && i < d->n; i++)
 		m->backend->unstage(m, &d->arena, i);
-	if (!d->prepared)
-		forget(d);
 }
 
 void
@@ -277,6 +265,9 @@ diagnose(Measure *m)
 			&& !json_object_get(m->result->evidence, "cause"))
 			diagnose_member(&d);
 	}
-	forget(&d);
+	arena_destroy(&d.arena);
+	measure_free(m, d.expected);
+	measure_free(m, d.found[0]);
+	measure_free(m, d.found[1]);
 	m->facts.moves_parameters = d.moved;
 }
