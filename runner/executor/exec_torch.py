@@ -84,7 +84,8 @@ class Executor:
         self.model = None
         # what its runs begin with, where they change it
         self.state = None
-        self.seed = None
+        # of generators of random numbers
+        self.seeds = []
         self.probed = False
         # the generator, in a fork that is told to be one
         self.generator = None
@@ -219,7 +220,10 @@ class Executor:
         self.lazy_seed = seed if has_lazy_weights(model) else None
         if flags & wire.RESTORED:
             self.state = torch_state.State(model, self.code != "")
-        self.seed = seeding(self.gpu)
+        self.seeds.append(torch.default_generator.manual_seed)
+        if self.gpu:
+            device = torch.cuda.current_device()
+            self.seeds.append(torch.cuda.default_generators[device].manual_seed)
         self.note_kept()
         gc.collect()
         if self.gpu:
@@ -306,20 +310,27 @@ class Executor:
         """A run without a clock; dtypes: of its results, if it is to compute in single precision.
         The answer is the half precision that it then met, or 0.
         """
-        def seed():
-            if flags & wire.SEED_RUNS:
-                self.seed(*self.control.words(wire.SEEDS_AT, 1, "Q"))
-
         found, half = (), 0
+        seeded = flags & wire.SEED_RUNS
         if dtypes:
-            seed()
+            if seeded:
+                self.seed(0)
             found, half = results.in_single(self.model, model, self.inputs[slot], dtypes)
         if not found:
-            seed()
+            if seeded:
+                self.seed(0)
             found = flatten(model(*self.inputs[slot]))
         self.outputs[:] = (found,)
         self.write_table(self.outputs[0])
         return half
+
+    def seed(self, run):
+        """As torch.manual_seed does. That asks each kind of device that PyTorch knows, which takes
+        longer than many a module, within the clock.
+        """
+        value, = self.control.words(wire.SEEDS_AT + 8 * run, 1, "Q")
+        for set_seed in self.seeds:
+            set_seed(value & 0x7FFFFFFFFFFFFFFF)
 
     def gated_runs(self, slots, flags, model):
         """The runs of a window: each ends at the next gate, and its results are listed by then.
@@ -340,7 +351,7 @@ class Executor:
         while gate := wait(gate):
             run = gate - 1
             if seeded:
-                self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
+                self.seed(run)
             # numbers among the arguments come with the gate
             result = model(*inputs[run])
             if synchronize:
@@ -475,23 +486,6 @@ def seed_all(seed):
     random.seed(seed)
     if calls.numpy:
         calls.numpy.random.seed(seed % (1 << 32))
-
-
-def seeding(gpu):
-    """A seed for a run, as torch.manual_seed sets it. That asks each kind of device that PyTorch
-    knows, which takes longer than many a module, within the clock.
-    """
-    generators = [torch.default_generator]
-    if gpu:
-        generators.append(torch.cuda.default_generators[torch.cuda.current_device()])
-    setters = [generator.manual_seed for generator in generators]
-
-    def seed(value):
-        value &= 0x7FFFFFFFFFFFFFFF
-        for setter in setters:
-            setter(value)
-
-    return seed
 
 
 def become_executor(zygote, fds, guard, data_bytes, pool, compiling):
