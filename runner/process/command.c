@@ -90,7 +90,7 @@ end_command(Executor *executor, double deadline)
 	}
 	freeze = executor_freeze(executor);
 	if (executor->frozen)
-		stopped_noted(executor->pidfd, executor->proc.stat, executor->pid, executor->hostile);
+		stopped_noted(executor);
 	/* A process that can't be stopped has not ended its command. */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;

@@ -152,7 +152,7 @@ executor_thaw(Executor *executor)
 	if (!executor->frozen)
 		return EXECUTOR_OK;
 	executor->frozen = false;
-	stopped_released(executor->pidfd);
+	stopped_released(executor);
 	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK
 		: EXECUTOR_ENDED;
 }
@@ -240,7 +240,7 @@ executor_kill(Executor *executor)
 {
 	if (executor->pidfd < 0)
 		return;
-	stopped_released(executor->pidfd);
+	stopped_released(executor);
 	syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
 }
 

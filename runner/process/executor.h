@@ -357,8 +357,8 @@ extern int	executor_count_written(const Executor *executor, const uint64_t *addr
 extern bool stopped_whole(const ProcStat *first, pid_t pid);
 
 /* notes that a process was seen to be stopped and should stay so; that it is resumed or ended */
-extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
-extern void stopped_released(int pidfd);
+extern void stopped_noted(const Executor *executor);
+extern void stopped_released(const Executor *executor);
 
 typedef enum StoppedVerdict
 {

@@ -23,16 +23,7 @@
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
 
-typedef struct Stopped
-{
-	int			pidfd;			/* names it; 0: no entry */
-	int			stat_fd;
-	pid_t		pid;
-	bool		hostile;
-	bool		woken;			/* it was found running */
-} Stopped;
-
-static Stopped all[MAX_STOPPED];
+static const Executor *all[MAX_STOPPED];	/* NULL: no entry */
 static sig_atomic_t continued;
 
 volatile sig_atomic_t stopped_continued;
@@ -80,63 +71,55 @@ stopped_whole(const ProcStat *first, pid_t pid)
 	return first->still && (first->threads == 1 || !look_at_threads(pid).moving);
 }
 
-static Stopped *
-find(int pidfd)
+void
+stopped_noted(const Executor *executor)
+{
+	int			i = 0;
+
+	stopped_released(executor);
+	while (i < MAX_STOPPED && all[i])
+		i++;
+	if (i < MAX_STOPPED)
+		all[i] = executor;
+}
+
+void
+stopped_released(const Executor *executor)
 {
 	for (int i = 0; i < MAX_STOPPED; i++)
-		if (all[i].pidfd == pidfd)
-			return &all[i];
-	return NULL;
-}
-
-void
-stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
-{
-	Stopped    *s = find(pidfd);
-
-	s = s ? s : find(0);
-	if (s)
-		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid,.hostile = hostile};
-}
-
-void
-stopped_released(int pidfd)
-{
-	Stopped    *s = find(pidfd);
-
-	if (s)
-		memset(s, 0, sizeof(*s));
+		if (all[i] == executor)
+			all[i] = NULL;
 }
 
 static bool
-runs(const Stopped *s)
+runs(const Executor *executor)
 {
-	ProcStat	first = proc_look(s->stat_fd);
+	ProcStat	first = proc_look(executor->proc.stat);
 
-	return first.state != 0 && !stopped_whole(&first, s->pid);
+	return first.state != 0 && !stopped_whole(&first, executor->pid);
 }
 
 StoppedVerdict
 stopped_check(void)
 {
 	bool		guilty[2] = {false, false};
+	bool		woken[MAX_STOPPED]; /* they were found running */
 	bool		any = false;
 	sig_atomic_t before = stopped_continued;
 
 	for (int i = 0; i < MAX_STOPPED; i++)
 	{
-		Stopped    *s = &all[i];
-
-		s->woken = s->pidfd != 0 && runs(s);
-		if (s->woken)
-			syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
-		any = any || s->woken;
+		woken[i] = all[i] && runs(all[i]);
+		if (woken[i])
+			syscall(SYS_pidfd_send_signal, all[i]->pidfd, SIGSTOP, NULL, 0);
+		any = any || woken[i];
 	}
 	if (!any)
 		return STOPPED_ALL;
 	clock_sleep(PATIENCE);
 	for (int i = 0; i < MAX_STOPPED; i++)
-		guilty[all[i].hostile] |= all[i].woken && look_at_threads(all[i].pid).alive;
+		if (woken[i])
+			guilty[all[i]->hostile] |= look_at_threads(all[i]->pid).alive;
 	if (stopped_continued != continued || (guilty[0] && guilty[1]))
 	{
 		/* a process that resumed them may have done so again since they were stopped here */

@@ -9,13 +9,6 @@
 
 #include "tap.h"
 
-typedef struct Child
-{
-	pid_t		pid;
-	int			pidfd;
-	int			stat_fd;
-} Child;
-
 static void
 count_signal(int signal)
 {
@@ -23,50 +16,49 @@ count_signal(int signal)
 }
 
 static bool
-is_still(const Child *c)
+is_still(const Executor *c)
 {
-	return proc_look(c->stat_fd).still;
+	return proc_look(c->proc.stat).still;
 }
 
 /* stopped and noted, as executor_freeze() leaves it */
 static void
-freeze(const Child *c, bool hostile)
+freeze(const Executor *c)
 {
 	kill(c->pid, SIGSTOP);
 	while (!is_still(c))
 		sched_yield();
-	stopped_noted(c->pidfd, c->stat_fd, c->pid, hostile);
-}
-
-static Child
-begin(bool hostile)
-{
-	Child		c = {.pid = fork()};
-	char		path[64];
-
-	if (c.pid == 0)
-		for (;;)
-			;
-	c.pidfd = (int) syscall(SYS_pidfd_open, c.pid, 0);
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) c.pid);
-	c.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	freeze(&c, hostile);
-	return c;
+	stopped_noted(c);
 }
 
 static void
-end(const Child *c)
+begin(Executor *c, bool hostile)
 {
-	stopped_released(c->pidfd);
+	char		path[64];
+
+	*c = (Executor) {.pid = fork(),.hostile = hostile};
+	if (c->pid == 0)
+		for (;;)
+			;
+	c->pidfd = (int) syscall(SYS_pidfd_open, c->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) c->pid);
+	c->proc.stat = open(path, O_RDONLY | O_CLOEXEC);
+	freeze(c);
+}
+
+static void
+end(const Executor *c)
+{
+	stopped_released(c);
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, NULL, 0);
 	close(c->pidfd);
-	close(c->stat_fd);
+	close(c->proc.stat);
 }
 
 /* another process, which resumes a child and this one whenever it has found the child stopped */
 static pid_t
-start_waking(const Child *c, int times)
+start_waking(const Executor *c, int times)
 {
 	pid_t		parent = getpid();
 	pid_t		pid = fork();
@@ -87,10 +79,12 @@ int
 main(void)
 {
 	struct sigaction counted = {.sa_handler = count_signal,.sa_flags = SA_RESTART};
-	Child		reference = begin(false);
-	Child		candidate = begin(true);
+	Executor	reference;
+	Executor	candidate;
 	pid_t		waking;
 
+	begin(&reference, false);
+	begin(&candidate, true);
 	sigaction(SIGCONT, &counted, NULL);
 	check(stopped_check() == STOPPED_ALL, "stopped processes accuse no side");
 	kill(candidate.pid, SIGCONT);
