@@ -37,20 +37,20 @@ executor_init(Executor *executor)
 		executor->handed = -1;
 }
 
-ExecutorResult
+bool
 executor_ready(Executor *executor, double seconds)
 {
 	WireMessage hello;
 
 	if (message_receive(executor->sock, &hello, clock_now() + seconds, &executor->pid)
 		!= EXECUTOR_OK || hello.op != WIRE_HELLO || executor->pid <= 0)
-		return EXECUTOR_BROKEN;
+		return false;
 	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
 	executor->proc.stat = proc_open(executor->pid, "stat");
 	executor->proc.schedstat = proc_open(executor->pid, "schedstat");
 	executor->proc.tasks = proc_open(executor->pid, "task");
 	clock_getcpuclockid(executor->pid, &executor->cpu_clock);
-	return executor->pidfd >= 0 && executor->proc.stat >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
+	return executor->pidfd >= 0 && executor->proc.stat >= 0;
 }
 
 /* Makes a log, control memory and a socket, whose other end is `theirs`, for an executor. */
@@ -72,13 +72,13 @@ begin(Executor *executor, int *theirs)
 	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0;
 }
 
-ExecutorResult
+bool
 executor_start(Executor *executor, Sandbox *sandbox, const int *fds, int nfds)
 {
 	int			theirs;
 
 	if (!begin(executor, &theirs))
-		return EXECUTOR_BROKEN;
+		return false;
 	sandbox->fds[0] = theirs;
 	sandbox->fds[1] = executor->control_fd;
 	memcpy(sandbox->fds + 2, fds, (size_t) nfds * sizeof(int));
@@ -86,10 +86,10 @@ executor_start(Executor *executor, Sandbox *sandbox, const int *fds, int nfds)
 	sandbox->output_fd = executor->log_fd;
 	executor->sandbox = sandbox_start(sandbox);
 	close(theirs);
-	return executor->sandbox < 0 ? EXECUTOR_BROKEN : EXECUTOR_OK;
+	return executor->sandbox >= 0;
 }
 
-ExecutorResult
+bool
 executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds, double seconds)
 {
 	int			all[MESSAGE_HANDED];
@@ -98,14 +98,14 @@ executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds, do
 	bool		sent;
 
 	if (!begin(executor, &theirs))
-		return EXECUTOR_BROKEN;
+		return false;
 	executor->zygote = zygote;
 	executor->forked = command.nonce;
 	memcpy(all, (int[]) {theirs, executor->control_fd, executor->log_fd}, 3 * sizeof(int));
 	memcpy(all + 3, fds, (size_t) nfds * sizeof(int));
 	sent = message_send(zygote->sock, &command, all, nfds + 3, 0);
 	close(theirs);
-	return sent ? executor_ready(executor, seconds) : EXECUTOR_BROKEN;
+	return sent && executor_ready(executor, seconds);
 }
 
 ExecutorResult

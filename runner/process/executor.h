@@ -253,13 +253,12 @@ extern void executor_init(Executor *executor);
 
 /*
  * Starts a process with its socket, its control memory and these descriptors from 3 on;
- * executor_ready() waits until it says hello; executor_fork() does both. EXECUTOR_OK or _BROKEN
+ * executor_ready() waits until it says hello; executor_fork() does both. False: the host fails.
  */
-extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const int *fds,
-									 int nfds);
-extern ExecutorResult executor_ready(Executor *executor, double seconds);
-extern ExecutorResult executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds,
-									double seconds);
+extern bool executor_start(Executor *executor, Sandbox *sandbox, const int *fds, int nfds);
+extern bool executor_ready(Executor *executor, double seconds);
+extern bool executor_fork(Executor *executor, Executor *zygote, const int *fds, int nfds,
+						  double seconds);
 extern void executor_end(Executor *executor);
 /* Kills without waiting for the end; executor_end() follows. */
 extern void executor_kill(Executor *executor);

@@ -98,9 +98,8 @@ typedef struct Backend
 	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots);
 	/* fresh inputs for slots 0 .. n - 1 */
 	bool		(*generate) (Measure *m, Arena *arena, uint32_t n);
-	/* a process for the code of one side, which is not loaded yet */
-	ExecutorResult (*start) (Measure *m, Executor *executor, Side side, int seat,
-							 const Arena *arena);
+	/* a process for the code of one side, which is not loaded yet; false: the host fails */
+	bool		(*start) (Measure *m, Executor *executor, Side side, int seat, const Arena *arena);
 
 	/* for a single run, without a clock: its input to where it is found, noise to its outputs */
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, uint32_t slot);
@@ -153,13 +152,12 @@ typedef struct Backend
 extern const Backend *backend_of(int language, bool gpu);
 
 /* starts.c: starts exec-c or exec-cuda; it fills in argv, the backend the rest of the sandbox */
-extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
-								   const char *program, Sandbox *sandbox);
+extern bool native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
+						 const char *program, Sandbox *sandbox);
 
 /* the generator of a measurement's inputs, and processes forked from the parent of their seat */
 extern bool torch_hand_arena(Measure *m, Arena *arena);
 extern bool torch_generate(Measure *m, Arena *arena, uint32_t n);
-extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds,
-								 int nfds);
+extern bool torch_fork(Measure *m, Executor *executor, int seat, const int *fds, int nfds);
 
 #endif							/* CUDAL1_BACKEND_H */

@@ -27,11 +27,10 @@ load_flags(const Measure *m, Side side)
 static bool
 start_process(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
-	ExecutorResult result = m->backend->start(m, executor, side, seat, arena);
 	cpu_set_t	others;
 
-	if (result != EXECUTOR_OK)
-		return measure_failed(m, side, executor, result, "at its start");
+	if (!m->backend->start(m, executor, side, seat, arena))
+		return measure_failed(m, side, executor, EXECUTOR_BROKEN, "at its start");
 	executor->hostile = side == SIDE_CANDIDATE;
 	m->live.candidates += executor->hostile;
 	executor_freeze(executor);

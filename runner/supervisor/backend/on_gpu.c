@@ -350,7 +350,7 @@ cuda_compiler(Measure *m, Compiler *compiler, bool lines)
 	return true;
 }
 
-static ExecutorResult
+static bool
 cuda_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	/* The driver looks into /proc, where exec-cuda, as process 1, is the only process. */
@@ -370,21 +370,21 @@ const Backend backend_cuda = {
 	GPU_CALLS,
 };
 
-static ExecutorResult
+static bool
 torch_gpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	Arena		own = gpu_arena_of(arena, side);
 	struct GpuMemory *pool = gpu_pool_create(m);
-	ExecutorResult result;
+	bool		forked;
 
 	if (!pool)
-		return EXECUTOR_BROKEN;
-	result = torch_fork(m, executor, seat,
+		return false;
+	forked = torch_fork(m, executor, seat,
 						(int[]) {own.inputs_fd, m->code[side]->source_fd, pool->fd}, 3);
 	executor->pool = pool;
 	executor->pool_bytes = pool->bytes;
 	executor->release = gpu_pool_destroy;
-	return result;
+	return forked;
 }
 
 static void

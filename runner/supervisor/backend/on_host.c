@@ -158,7 +158,7 @@ c_generate(Measure *m, Arena *arena, uint32_t n)
 	return true;
 }
 
-static ExecutorResult
+static bool
 c_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	Sandbox		sandbox = {.no_proc = true};
@@ -248,7 +248,7 @@ const Backend backend_c = {
 	.read = c_read,
 };
 
-static ExecutorResult
+static bool
 torch_cpu_start(Measure *m, Executor *executor, Side side, int seat, const Arena *arena)
 {
 	return torch_fork(m, executor, seat, (int[]) {arena->inputs_fd, m->code[side]->source_fd}, 2);

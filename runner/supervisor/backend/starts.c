@@ -36,7 +36,7 @@ write_call(Measure *m, uint32_t slots)
 	return memory_file("call", &call, sizeof(call));
 }
 
-ExecutorResult
+bool
 native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,
 			 Sandbox *sandbox)
 {
@@ -45,7 +45,7 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	char		path[PATH_MAX + 32];
 	const char *argv[] = {path, m->options->unsandboxed ? m->code[code]->library : inside, NULL};
 	int			call_fd = write_call(m, arena->slots);
-	ExecutorResult result;
+	bool		started;
 
 	snprintf(path, sizeof(path), "%s/%s", m->options->libdir, program);
 	sandbox_set(sandbox, "PATH", "/usr/bin:/bin");
@@ -56,16 +56,17 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->code[code]->library, false, inside};
-	result = executor_start(executor, sandbox, (int[]) {arena->inputs_fd, arena->outputs_fd,
-							call_fd, m->live.filter_fd}, 4);
+	started = executor_start(executor, sandbox, (int[]) {arena->inputs_fd, arena->outputs_fd,
+							 call_fd, m->live.filter_fd}, 4);
 	close(call_fd);
-	return result == EXECUTOR_OK ? executor_ready(executor, START_SECONDS) : result;
+	return started && executor_ready(executor, START_SECONDS);
 }
 
 bool
 torch_hand_arena(Measure *m, Arena *arena)
 {
-	ExecutorResult result = EXECUTOR_OK;
+	bool		good = true;
+	ExecutorResult result;
 	WireOp		op = m->live.generating ? WIRE_ARENA : WIRE_DESCRIBE;
 	double		start = clock_now();
 
@@ -73,11 +74,11 @@ torch_hand_arena(Measure *m, Arena *arena)
 	if (m->live.generating)
 		m->live.generator.handed = arena->master_fd;
 	else
-		result = executor_fork(&m->live.generator, &m->live.zygote[GENERATOR_SEAT],
-							   (int[]) {arena->master_fd, m->code[SIDE_REFERENCE]->source_fd}, 2,
-							   START_SECONDS);
+		good = executor_fork(&m->live.generator, &m->live.zygote[GENERATOR_SEAT],
+							 (int[]) {arena->master_fd, m->code[SIDE_REFERENCE]->source_fd}, 2,
+							 START_SECONDS);
 	m->live.generating = true;
-	if (result != EXECUTOR_OK)
+	if (!good)
 		return measure_failed(m, SIDE_REFERENCE, &m->live.generator, EXECUTOR_BROKEN,
 							  "at the start of the generator");
 	executor_freeze(&m->live.generator);
@@ -99,13 +100,12 @@ torch_generate(Measure *m, Arena *arena, uint32_t n)
 	return measure_failed(m, SIDE_REFERENCE, &m->live.generator, result, "in get_inputs");
 }
 
-ExecutorResult
+bool
 torch_fork(Measure *m, Executor *executor, int seat, const int *fds, int nfds)
 {
-	ExecutorResult result = executor_fork(executor, &m->live.zygote[seat], fds, nfds,
-										  START_SECONDS);
+	bool		forked = executor_fork(executor, &m->live.zygote[seat], fds, nfds, START_SECONDS);
 
-	if (result == EXECUTOR_OK)
+	if (forked)
 		sched_setaffinity(executor->pid, sizeof(m->device.cores), &m->device.cores);
-	return result;
+	return forked;
 }

@@ -112,7 +112,7 @@ parse(Measure *m)
 		int			source = m->member->code.source_fd;
 
 		if (executor_fork(&all[i], &m->live.zygote[0], (int[]) {source, source}, 2,
-						  PARSE_SECONDS) == EXECUTOR_OK
+						  PARSE_SECONDS)
 			&& executor_begin(&all[i], WIRE_PARSE, 0, 0, 0, PARSE_SECONDS) == EXECUTOR_OK)
 			begun[n++] = &all[i];
 	}
@@ -159,7 +159,7 @@ build_zygotes(Measure *m)
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
-		if (executor_start(&m->live.zygote[z], &sandbox, &m->live.filter_fd, 1) != EXECUTOR_OK)
+		if (!executor_start(&m->live.zygote[z], &sandbox, &m->live.filter_fd, 1))
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
 							strerror(errno));
 	}
@@ -172,7 +172,7 @@ build_zygotes(Measure *m)
 	{
 		Executor   *zygote = &m->live.zygote[i];
 
-		if (executor_ready(zygote, m->job->profile.build_seconds) == EXECUTOR_OK)
+		if (executor_ready(zygote, m->job->profile.build_seconds))
 			continue;
 		executor_find_end(zygote);
 		/* a traceback names its error last */
