@@ -18,6 +18,8 @@ DTYPES = {code: getattr(torch, name) for name, (code, _) in wire.DTYPES.items()
           if hasattr(torch, name)}
 CODES = {dtype: code for code, dtype in DTYPES.items()}
 SIZES = dict(wire.DTYPES.values())
+# of arguments that are no tensors
+KINDS = {type(None): wire.PY_NONE, bool: wire.PY_BOOL, int: wire.PY_INT, float: wire.PY_FLOAT}
 
 
 class Layout:
@@ -53,7 +55,7 @@ class Layout:
             return entry_of(value, self.offsets.get(i, 0))
         value = plain(value)
         at = self.offsets[i] if i in self.drawn else int.from_bytes(packed(value), "little")
-        return (at, kind_of(value), int(i in self.drawn), *(0,) * (2 * wire.MAX_DIMS))
+        return (at, KINDS[type(value)], int(i in self.drawn), *(0,) * (2 * wire.MAX_DIMS))
 
     def write(self, control):
         for i, entry in enumerate(self.entries):
@@ -95,14 +97,18 @@ class Layout:
 class Arguments(list):
     """The arguments of runs by slot. Numbers come with its input, so they are read for each run."""
 
-    def __init__(self, slots, places, read):
+    def __init__(self, slots, places, kinds, words):
         super().__init__(slots)
-        self.places, self.read = places, read
+        self.words = words
+        self.places = [(i, kind == wire.PY_BOOL) for i, kind in zip(places, kinds)]
+        self.pack = struct.Struct(f"={len(kinds)}q").pack
+        self.unpack = struct.Struct("=" + "".join(map(form_of, kinds))).unpack
 
     def __getitem__(self, slot):
         arguments = super().__getitem__(slot)
-        for i, number in zip(self.places, self.read(slot)):
-            arguments[i] = number
+        numbers = self.unpack(self.pack(*self.words[slot].tolist()))
+        for (i, is_bool), number in zip(self.places, numbers):
+            arguments[i] = number != 0 if is_bool else number
         return arguments
 
 
@@ -149,17 +155,9 @@ def map_arguments(entries, traits, slots, slot_bytes, view, device):
         made.append(arguments)
     if not drawn:
         return made
-    form = "=" + "".join(map(form_of, (kind for _, _, kind in drawn)))
-    words = [view(torch.int64, len(drawn), slot * slot_bytes + drawn[0][1])
-             for slot in range(slots)]
-    flags = [kind == wire.PY_BOOL for _, _, kind in drawn]
-    pack = struct.Struct(f"={len(drawn)}q").pack
-
-    def read(slot):
-        numbers = struct.unpack(form, pack(*words[slot].tolist()))
-        return [value != 0 if flag else value for flag, value in zip(flags, numbers)]
-
-    return Arguments(made, [i for i, _, _ in drawn], read)
+    places, first, kinds = zip(*drawn)
+    words = [view(torch.int64, len(drawn), slot * slot_bytes + first[0]) for slot in range(slots)]
+    return Arguments(made, places, kinds, words)
 
 
 def as_it_was(tensor, trait):
@@ -230,13 +228,8 @@ def plain(value):
     return value
 
 
-def kind_of(value):
-    kinds = {type(None): wire.PY_NONE, bool: wire.PY_BOOL, int: wire.PY_INT, float: wire.PY_FLOAT}
-    return kinds.get(type(value))
-
-
 def packed(value):
-    if kind_of(value) is None:
+    if type(value) not in KINDS:
         raise common.Unsupported(f"get_inputs gives a {type(value).__name__}; tensors are "
                                  "supported, numbers that are real, and None")
     try:
