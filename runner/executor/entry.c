@@ -1,7 +1,7 @@
 /*
  * entry.c
- *		The program of exec-c and exec-cuda: takes commands, and calls the entry of compiled code, one
- *		slot a run. These two say how code is loaded, and what ends a run.
+ *		What exec-c and exec-cuda share: they take commands, and call the entry of compiled code,
+ *		one slot a run.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -139,7 +139,7 @@ fill_arguments(uint32_t slot, void **pointers, void **arguments)
 }
 
 void
-entry_call_runs(uint32_t flags, uint32_t slot, void (*end_run) (void))
+entry_run(uint32_t flags, uint32_t slot, void (*end_run) (void))
 {
 	bool		gated = (flags & WIRE_FLAG_GATED) != 0;
 	uint32_t	gate = 0;
@@ -161,8 +161,9 @@ entry_call_runs(uint32_t flags, uint32_t slot, void (*end_run) (void))
 	} while (gated);
 }
 
-int
-main(int argc, char **argv)
+void
+entry_main(int argc, char **argv, uint32_t (*load) (const char *path, uint32_t flags),
+		   uint32_t (*run) (uint32_t flags, uint32_t slot))
 {
 	WireMessage command = {.op = WIRE_HELLO};
 
@@ -189,9 +190,9 @@ main(int argc, char **argv)
 		if (got != sizeof(command))
 			_exit(0);
 		if (command.op == WIRE_LOAD)
-			reply(&command, entry_load_code(argv[1], command.flags));
+			reply(&command, load(argv[1], command.flags));
 		else if (command.op == WIRE_RUN)
-			reply(&command, entry_run(command.flags, command.count));
+			reply(&command, run(command.flags, command.count));
 		else
 			_exit(123);
 	}

@@ -26,8 +26,8 @@ wait_a_moment(void)
 	clock_sleep(0.02);
 }
 
-uint32_t
-entry_load_code(const char *path, uint32_t flags)
+static uint32_t
+load(const char *path, uint32_t flags)
 {
 	const WireCall *call = entry_call;
 	void	   *handle;
@@ -58,11 +58,17 @@ entry_load_code(const char *path, uint32_t flags)
 	return WIRE_OK;
 }
 
-uint32_t
-entry_run(uint32_t flags, uint32_t slot)
+static uint32_t
+run(uint32_t flags, uint32_t slot)
 {
 	/* The heap grows, and is never made smaller. */
 	cudal1_gate_walk(heap, sbrk(0));
-	entry_call_runs(flags, slot, flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
+	entry_run(flags, slot, flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	entry_main(argc, argv, load, run);
 }

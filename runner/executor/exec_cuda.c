@@ -53,8 +53,8 @@ open_device(void)
 	return stain_open(&driver, device);
 }
 
-uint32_t
-entry_load_code(const char *path, uint32_t flags)
+static uint32_t
+load(const char *path, uint32_t flags)
 {
 	const char *problem = NULL;
 	CuResult	error;
@@ -92,15 +92,15 @@ end_run(void)
 	driver.CtxSynchronize();
 }
 
-uint32_t
-entry_run(uint32_t flags, uint32_t slot)
+static uint32_t
+run(uint32_t flags, uint32_t slot)
 {
 	CuResult	error;
 	const char *text;
 
 	if (!(flags & WIRE_FLAG_GATED))
 		stain(&driver);
-	entry_call_runs(flags, slot, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
+	entry_run(flags, slot, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);
@@ -112,4 +112,10 @@ entry_run(uint32_t flags, uint32_t slot)
 		return WIRE_FAILED;
 	}
 	return WIRE_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	entry_main(argc, argv, load, run);
 }

@@ -74,15 +74,19 @@ extern uint32_t cudal1_gate_wait(uint32_t gate);
 /* lists memory to read while at gates, up to 64 MiB in all; again where its end has moved */
 extern void cudal1_gate_walk(const void *from, const void *to);
 
-/* entry.c: the program of exec-c and exec-cuda; slots of inputs and outputs begin there */
+/* entry.c: what exec-c and exec-cuda share; slots of inputs and outputs begin there */
 extern WireControl *entry_control;
 extern WireCall *entry_call;
 extern char *entry_inputs;
 extern char *entry_outputs;
 
-/* exec_c.c or exec_cuda.c: the answers to WIRE_LOAD and WIRE_RUN */
-extern uint32_t entry_load_code(const char *path, uint32_t flags);
-extern uint32_t entry_run(uint32_t flags, uint32_t slot);
+/*
+ * the program: takes what it is started with, and answers commands by what `load` and `run` return,
+ * until the supervisor closes the socket
+ */
+extern void entry_main(int argc, char **argv,
+					   uint32_t (*load) (const char *path, uint32_t flags),
+					   uint32_t (*run) (uint32_t flags, uint32_t slot)) __attribute__((noreturn));
 
 /* ends the program with a message for operators */
 extern void entry_fail(const char *text) __attribute__((noreturn));
@@ -101,6 +105,6 @@ extern void entry_walk(void *handle);
  * it does so for each gate that opens, with the slot of that run, and says when the run is done.
  * end_run: called after each run, before it says so; or NULL.
  */
-extern void entry_call_runs(uint32_t flags, uint32_t slot, void (*end_run) (void));
+extern void entry_run(uint32_t flags, uint32_t slot, void (*end_run) (void));
 
 #endif							/* CUDAL1_GUARD_H */
