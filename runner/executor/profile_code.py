@@ -251,7 +251,7 @@ def keep(tool, output, unsandboxed):
 # inside the sandbox
 
 def compiled(folder, task, device):
-    """A call of compiled code with arguments as a measurement makes them, which waits for its end."""
+    """A call of compiled code, which waits for its end, with arguments as in measurements."""
     import torch_common
     import wire
     fill = torch_common.load_guard(HERE).cudal1_guard_fill

@@ -233,7 +233,7 @@ diagnose_member(Diagnosis *d)
 	Result		verdict = *m->result;
 	bool		killed = m->member->killed;
 	const char *cause = NULL;
-	char		text[300];
+	char		text[300] = "";
 
 	*m->result = (Result) {.evidence = json_object()};
 	m->trial.ends = clock_now() + DIAGNOSIS_SECONDS;
