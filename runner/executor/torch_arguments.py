@@ -213,11 +213,6 @@ def check_tensor(value, gives):
     raise common.Unsupported(f"{gives} {reason}")
 
 
-def counts(value):
-    """Whether an argument can differ between calls."""
-    return value.numel() > 0 if isinstance(value, torch.Tensor) else value is not None
-
-
 def plain(value):
     """A number as Python's own."""
     if numpy and isinstance(value, numpy.generic):

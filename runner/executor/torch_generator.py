@@ -50,7 +50,9 @@ class Generator:
             self.batched.device = None
             first = self.fresh()
         calls.check(first)
-        given = any(calls.counts(value) for value in first)
+        # whether an argument can differ between calls
+        given = any(value.numel() > 0 if isinstance(value, torch.Tensor) else value is not None
+                    for value in first)
         sample = calls.sampled(first, SAMPLE)
         if not (self.gpu and self.batched.device) or bytes_of(first) > inputs.BATCH_BYTES:
             # two of these may be more than there is room for, and they are copied one by one
