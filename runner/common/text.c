@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <regex.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,24 +16,13 @@
 static size_t
 character(const char *data, size_t left)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	const unsigned char *byte = (const unsigned char *) data;
-	size_t		n;
-	uint32_t	code;
+	unsigned char first = (unsigned char) *data;
+	size_t		n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	json_t	   *text = n > 1 && n <= left ? json_stringn(data, n) : NULL;
+	bool		valid = n == 1 || text;
 
-	if (byte[0] < 0x80)
-		return 1;
-	n = byte[0] >= 0xf0 && byte[0] < 0xf8 ? 4 : byte[0] >= 0xe0 ? 3 : byte[0] >= 0xc0 ? 2 : 0;
-	if (n == 0 || byte[0] >= 0xf8 || n > left)
-		return 0;
-	code = byte[0] & (0xff >> (n + 1));
-	for (size_t i = 1; i < n; i++)
-	{
-		if ((byte[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (byte[i] & 0x3f);
-	}
-	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
+	json_decref(text);
+	return valid ? n : 0;
 }
 
 /* the code unit of an escape \uXXXX at data, -1 if there is none */
