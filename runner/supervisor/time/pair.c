@@ -20,7 +20,7 @@
 #define ALONE_WINDOWS	3
 #define WARM_SECONDS	0.05	/* of a window of a module, up to which several warm a process */
 #define SLOWED_MOST		1.1		/* times as slow as alone, that the reference counts for */
-#define SPIN_BYTES		((size_t) 16 << 10)	/* of an input, that comes while its process spins */
+#define SPIN_BYTES		((size_t) 16 << 10)	/* of inputs or outputs, up to which a process spins */
 #define LONG_RUN		5e-4	/* seconds of a run, beside which a stop is nothing */
 #define LONGER_SHARE	0.1		/* of a run, that a mean may be above the median */
 

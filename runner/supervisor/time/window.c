@@ -6,8 +6,8 @@
  * opened, and the process waited for until it is at its next gate; that is the time of the run. At
  * a gate nothing of the result is there, and at the next one all of it is: an element is read
  * before (of modules, bytes of earlier results), and a few after, which must be what the reference
- * gave. The process is stopped before the window and after it, and on a CPU while large inputs
- * come.
+ * gave. The process is stopped before the window and after it, and on a CPU before runs that are
+ * long, or whose arrays are large.
  */
 #include "src/score.h"
 #include "supervisor/checks/checks.h"
@@ -89,7 +89,7 @@ remember(Measure *m, Process *process, const uint64_t *address, int n)
 /* When a run has ended: reads elements of one output at once. */
 static bool
 look_after(Measure *m, Process *process, uint32_t run, const Look *look,
-			   const uint64_t *before, uint64_t *value)
+		   const uint64_t *before, uint64_t *value)
 {
 	uint64_t	address[LOOKS] = {0};
 	size_t		size = size_of(m, look);
