@@ -516,13 +516,15 @@ is_empty(const char *p, const char *end)
 static void
 rank_block(Block *block, const char *entry)
 {
-	const char *const entries[] = {entry ? entry : "ModelNew", entry ? entry : "solve"};
+	static const char *const usual[] = {"ModelNew", "solve"};
+	const char *const *entries = entry ? &entry : usual;
+	int			n = entry ? 1 : lengthof(usual);
 	bool		named = false;
 
-	for (int i = 0; i < lengthof(entries); i++)
+	for (int i = 0; i < n; i++)
 	{
 		block->defines |= cudal1_code_defines(block->start, block->end, entries[i]);
-		named |= find_word(block->start, block->end, entries[i]) != NULL;
+		named |= !block->closed && find_word(block->start, block->end, entries[i]) != NULL;
 	}
 	if (is_empty(block->start, block->end))
 		block->rank = RANK_EMPTY;
