@@ -152,9 +152,14 @@ entry_run(uint32_t flags, uint32_t slot, void (*end_run) (void))
 		void	   *pointers[WIRE_MAX_ARGUMENTS];
 		void	   *arguments[WIRE_MAX_ARGUMENTS];
 
-		if (gated && (gate = cudal1_gate_wait(gate)) == 0)
-			return;
-		fill_arguments(gated ? gate - 1 : slot, pointers, arguments);
+		if (gated)
+		{
+			gate = cudal1_gate_wait(gate);
+			if (gate == 0)
+				return;
+			slot = gate - 1;
+		}
+		fill_arguments(slot, pointers, arguments);
 		ffi_call(&cif, entry, NULL, arguments);
 		if (end_run)
 			end_run();
