@@ -218,8 +218,7 @@ BEGIN
 	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
 		FROM (VALUES ('options', options IS NULL), ('task', task IS NULL),
 			('reference', reference IS NULL)) AS a (argument, missing);
-	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
-			OR NOT cudal1.is_name(task, 1000), '22023',
+	PERFORM cudal1.raise_if(octet_length(task) > 1000 OR NOT cudal1.is_name(task, 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');
 	PERFORM cudal1.raise_if(octet_length(reference) > 1048576, '54000',
 		'reference must not be longer than 1 MiB');

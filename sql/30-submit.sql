@@ -140,7 +140,7 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	-- beginning nearly always suffices.
 	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
-	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) OR NOT cudal1.is_name(method, 200)
+	WHEN octet_length(method) > 200 OR NOT cudal1.is_name(method, 200)
 		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
 		THEN 'priority must lie between -1000000000 and 1000000000'

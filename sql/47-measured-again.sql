@@ -247,8 +247,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.demand_submission(coalesce(code, '-'), method, 0);
 	PERFORM cudal1.raise_if(device IS NULL, '22004', 'device must not be null');
-	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 200)
-			OR NOT cudal1.is_name(device, 200), '22023',
+	PERFORM cudal1.raise_if(octet_length(device) > 200 OR NOT cudal1.is_name(device, 200), '22023',
 		'device must be a name of 1 to 200 bytes without control characters');
 	PERFORM cudal1.raise_if(s NOT BETWEEN 1e-9 AND 1e9, '22023',
 		'speedup must be null, 0 or lie between 1e-9 and 1e9');
